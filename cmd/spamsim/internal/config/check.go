@@ -1,0 +1,169 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// check finds every value that is out of its range and says where it stands.
+func check(c *Config, file string, places map[string]place) error {
+	k := &checker{file: file, places: places}
+	k.top(c)
+	k.smtp(c)
+	k.numbers(c)
+	for i := range c.Exempt {
+		k.exempt(c, i)
+	}
+	return k.err()
+}
+
+// A checker collects flaws.
+type checker struct {
+	file   string
+	places map[string]place
+	flaws  []flaw
+}
+
+// want notes a flaw of the setting at path unless ok.
+func (k *checker) want(ok bool, path, format string, args ...any) {
+	if ok {
+		return
+	}
+	at, here := k.places[path]
+	if !here { // the flaw lies in what is missing: point at the rule or the section
+		at = k.places[path[:max(0, strings.LastIndexByte(path, '.'))]]
+	}
+	k.flaws = append(k.flaws, flaw{at: at, path: path, text: unnumbered(path) + " " + fmt.Sprintf(format, args...)})
+}
+
+func (k *checker) err() error {
+	if len(k.flaws) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(k.flaws, func(a, b flaw) int { return cmp.Compare(a.at.line, b.at.line) })
+	out := &Errors{File: k.file}
+	for _, f := range k.flaws {
+		out.add(f)
+	}
+	return out
+}
+
+// oneOf notes a flaw unless value is among the words.
+func (k *checker) oneOf(path, value string, words ...string) {
+	k.want(slices.Contains(words, value), path, "is %q: write %s", value, strings.Join(quoteAll(words), " or "))
+}
+
+func quoteAll(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = fmt.Sprintf("%q", w)
+	}
+	return out
+}
+
+func (k *checker) top(c *Config) {
+	k.want(c.ID == "" || validID(c.ID), "id", "is %q: write up to 64 letters, digits, dots, hyphens or underscores", c.ID)
+	k.oneOf("mode", c.Mode, "observe")
+	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	k.oneOf("log.format", c.Log.Format, "text", "json")
+	k.oneOf("smtp.bare_lf", c.SMTP.BareLF, "normalize", "reject")
+	k.want(c.StateDir == "" || strings.HasPrefix(c.StateDir, "/"), "state_dir", "is %q: write a path from the root", c.StateDir)
+}
+
+var wordID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// validID tells whether a name may stand in the header as it is.
+func validID(s string) bool { return wordID.MatchString(s) }
+
+func (k *checker) smtp(c *Config) {
+	k.want(validHop(c.SMTP.NextHop), "smtp.next_hop",
+		"is %q: write \"smtp://host:port\", \"lmtp://host:port\", \"lmtp+unix:/path\" or \"maildir:/path\"", c.SMTP.NextHop)
+	seen := map[Address]string{}
+	for _, l := range []struct {
+		path string
+		list []Address
+	}{{"smtp.listen", c.SMTP.Listen}, {"milter.listen", c.Milter.Listen}} {
+		for _, a := range l.list {
+			k.want(seen[a] == "" || strings.HasSuffix(a.Addr, ":0"), l.path, "names %s, which %s has already", a, seen[a])
+			seen[a] = l.path
+		}
+	}
+	for _, a := range c.SMTP.Listen {
+		k.want(!loops(a, c.SMTP.NextHop), "smtp.next_hop", "is %s, where spamsim itself listens: mail would go round for ever", a)
+	}
+}
+
+// loops tells whether the next hop is the listener itself, as far as names alone can tell.
+func loops(a Address, hop string) bool {
+	if a.Network == "unix" {
+		return strings.TrimPrefix(hop, "lmtp+") == a.String()
+	}
+	_, hop, _ = strings.Cut(hop, "://")
+	hopHost, hopPort, err := net.SplitHostPort(hop)
+	if err != nil {
+		return false
+	}
+	host, port, _ := net.SplitHostPort(a.Addr)
+	local := func(h string) bool { ip := net.ParseIP(h); return h == "localhost" || ip != nil && ip.IsLoopback() }
+	any := func(h string) bool { ip := net.ParseIP(h); return h == "" || ip != nil && ip.IsUnspecified() }
+	return port == hopPort && (host == hopHost || local(hopHost) && (local(host) || any(host)))
+}
+
+// validHop tells whether a next hop has one of the four forms.
+func validHop(hop string) bool {
+	scheme, rest, _ := strings.Cut(hop, ":")
+	switch scheme {
+	case "smtp", "lmtp":
+		host, port, err := net.SplitHostPort(strings.TrimPrefix(rest, "//"))
+		return err == nil && strings.HasPrefix(rest, "//") && host != "" && port != ""
+	case "lmtp+unix":
+		return strings.HasPrefix(rest, "/")
+	case "maildir":
+		return rest != "" && !strings.HasPrefix(rest, "//")
+	}
+	return false
+}
+
+func (k *checker) numbers(c *Config) {
+	between(k, "smtp.connections", c.SMTP.Connections, 1, 100_000)
+	between(k, "bulk.count", c.Bulk.Count, 2, 1_000_000)
+	between(k, "limits.max_judged_size", c.Limits.MaxJudgedSize, 1<<10, 1<<30)
+	between(k, "limits.memory", c.Limits.Memory, c.Limits.MaxJudgedSize, 1<<40)
+	k.want(c.Bulk.Threshold >= 1 && c.Bulk.Threshold <= 8, "bulk.threshold", "is %v: write a number from 1 to 8", c.Bulk.Threshold)
+	k.within("store.window", c.Store.Window, time.Hour, 366*day)
+	k.within("limits.stop_time", c.Limits.StopTime, time.Second, 10*time.Minute)
+}
+
+// between notes a flaw unless lo <= v <= hi.
+func between[T cmp.Ordered](k *checker, path string, v, lo, hi T) {
+	k.want(v >= lo && v <= hi, path, "is %v: write %v to %v", v, lo, hi)
+}
+
+func (k *checker) within(path string, v Duration, lo, hi time.Duration) {
+	k.want(v.Duration >= lo && v.Duration <= hi, path, "is %v: write %v to %v", v, Duration{lo}, Duration{hi})
+}
+
+// exempt checks rule i: a name of its own that may stand in the header, and one thing to match.
+func (k *checker) exempt(c *Config, i int) {
+	e, at := c.Exempt[i], "exempt["+itoa(i)+"]"
+	k.want(validID(e.Name), at+".name", "is %q: write up to 64 letters, digits, dots, hyphens or underscores", e.Name)
+	for _, other := range c.Exempt[:i] {
+		k.want(e.Name != other.Name, at+".name", "is %q, as another rule's is", e.Name)
+	}
+	n := 0
+	for _, set := range []bool{e.ListID != "", e.Network != nil, e.Sender != "", e.Recipient != "", e.DKIMDomain != ""} {
+		if set {
+			n++
+		}
+	}
+	k.want(n == 1, at, "rule %q has %d conditions: write exactly one of list_id, network, sender, recipient, dkim_domain", e.Name, n)
+	k.want(e.DKIMDomain == "" || len(c.DKIMHosts) > 0, at+".dkim_domain", "needs dkim_hosts: whose word it is that a signature is good")
+	for path, v := range map[string]string{at + ".sender": e.Sender, at + ".recipient": e.Recipient} {
+		k.want(v == "" || strings.Contains(v, "@"), path, "is %q: write an address, or \"@domain\" for all of a domain", v)
+	}
+}

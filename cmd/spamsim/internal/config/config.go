@@ -1,0 +1,70 @@
+// Package config reads spamsim's settings: one strict TOML file over the embedded sample, which holds the defaults.
+//
+// A setting is declared once, as a field here with its toml name; its default and what it means are in
+// configs/spamsim.toml, its range in check.go. An unknown key is an error with its place and the nearest right name.
+package config
+
+// Config is every setting, after the file was read over the defaults and the empty ones were filled in.
+type Config struct {
+	ID        string   `toml:"id"`         // name in the header, never empty after Load
+	Mode      string   `toml:"mode"`       // "observe"
+	StateDir  string   `toml:"state_dir"`  // absolute after Load
+	DKIMHosts []string `toml:"dkim_hosts"` // authserv-ids, RFC 8601 section 2.5
+
+	SMTP   SMTP     `toml:"smtp"`
+	Milter Milter   `toml:"milter"`
+	Store  Store    `toml:"store"`
+	Bulk   Bulk     `toml:"bulk"`
+	Limits Limits   `toml:"limits"`
+	Log    Log      `toml:"log"`
+	Exempt []Exempt `toml:"exempt"`
+}
+
+// SMTP is the proxy.
+type SMTP struct {
+	Listen      []Address `toml:"listen"`
+	NextHop     string    `toml:"next_hop"` // a URL; a maildir's path is absolute after Load
+	Trusted     []Network `toml:"trusted"`
+	Connections int       `toml:"connections"`
+	BareLF      string    `toml:"bare_lf"` // "normalize", "reject"
+}
+
+// Milter is the milter.
+type Milter struct {
+	Listen []Address `toml:"listen"`
+}
+
+// Store is the file of clusters.
+type Store struct {
+	Path   string   `toml:"path"` // absolute after Load
+	Window Duration `toml:"window"`
+}
+
+// Bulk is when copies make a campaign.
+type Bulk struct {
+	Threshold float64 `toml:"threshold"` // sigma
+	Count     int     `toml:"count"`     // distinct copies
+}
+
+// Limits bound what mail may cost.
+type Limits struct {
+	MaxJudgedSize Size     `toml:"max_judged_size"`
+	Memory        Size     `toml:"memory"`
+	StopTime      Duration `toml:"stop_time"`
+}
+
+// Log is how the daemon logs.
+type Log struct {
+	Level  string `toml:"level"`  // "debug", "info", "warn", "error"
+	Format string `toml:"format"` // "text", "json"
+}
+
+// An Exempt is a rule that lets bulk mail pass as exempt. Exactly one field beside Name is set.
+type Exempt struct {
+	Name       string   `toml:"name"`
+	ListID     string   `toml:"list_id,omitempty"`
+	Network    *Network `toml:"network,omitempty"`
+	Sender     string   `toml:"sender,omitempty"`
+	Recipient  string   `toml:"recipient,omitempty"`
+	DKIMDomain string   `toml:"dkim_domain,omitempty"`
+}
