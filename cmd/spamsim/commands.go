@@ -1,0 +1,13 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// groups are the commands as the help lists them.
+var groups = []struct {
+	id, title string
+	commands  []func(*app) *cobra.Command
+}{
+	{"mail", "Filter mail:", []func(*app) *cobra.Command{}},
+	{"look", "Look into mail:", []func(*app) *cobra.Command{newBacktest}},
+	{"about", "Set up and find out:", []func(*app) *cobra.Command{}},
+}

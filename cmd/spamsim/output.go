@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"spamsim/cmd/spamsim/internal/config"
+)
+
+// All output goes through the methods of app in this file. What a command was asked for goes to standard output;
+// remarks, progress and errors go to standard error, where each line begins with "spamsim: ". Text out of messages is
+// shown through printable.
+
+// An app is what every command shares: the streams, and the flags of all commands.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            config.Env
+	configFile     string
+	storePath      string
+	quiet          bool
+}
+
+// printf writes to standard output.
+func (a *app) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(a.stdout, format, args...)
+	return err
+}
+
+// json writes a value as one line on standard output.
+func (a *app) json(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// warn says what is wrong, also when quiet.
+func (a *app) warn(format string, args ...any) {
+	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
+		fmt.Fprintf(a.stderr, "spamsim: %s\n", printable(line))
+	}
+}
+
+// note remarks on what is being done.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		a.warn(format, args...)
+	}
+}
+
+// hint says what may help, below an error.
+func (a *app) hint(format string, args ...any) {
+	fmt.Fprintf(a.stderr, format+"\n", args...)
+}
+
+// usage marks an error as one of usage.
+func usage(err error) error {
+	if err == nil || errors.Is(err, errUsage) {
+		return err
+	}
+	return usageError{err}
+}
+
+// usageError is an error of usage that reads as the error itself.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error        { return e.error }
+func (e usageError) Is(target error) bool { return target == errUsage }
+
+// printable makes text from anywhere safe to show: control characters, the bidirectional controls, with which text
+// can be made to read as something else, and what is no UTF-8 become U+FFFD; tabs and line ends become spaces.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// shorten cuts text to n characters for a column.
+func shorten(s string, n int) string {
+	r := []rune(printable(s))
+	if len(r) <= n {
+		return string(r)
+	}
+	return string(r[:n-1]) + "…"
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"net/netip"
+
+	"spamsim/cmd/spamsim/internal/config"
+	"spamsim/milter/filter"
+)
+
+// policy is what the configuration says of judging.
+func policy(c *config.Loaded) filter.Config {
+	return filter.Config{ID: c.ID, Threshold: c.Bulk.Threshold, BulkCount: c.Bulk.Count}
+}
+
+// prefixes are the networks as the other packages take them.
+func prefixes(list []config.Network) []netip.Prefix {
+	out := make([]netip.Prefix, len(list))
+	for i, n := range list {
+		out[i] = n.Prefix
+	}
+	return out
+}
