@@ -44,6 +44,14 @@ func Dates(raw []byte) (arrived, written time.Time) {
 	return arrived, written
 }
 
+// MessageID returns the Message-ID without its angle brackets, "" where there is none.
+func MessageID(raw []byte) string {
+	for _, v := range fields(raw)["message-id"] {
+		return strings.TrimSuffix(strings.TrimPrefix(v, "<"), ">")
+	}
+	return ""
+}
+
 // headerFields are the values of a header's fields by name in lower case, unfolded, in order.
 type headerFields map[string][]string
 
@@ -51,7 +59,7 @@ type headerFields map[string][]string
 const maxHeader = 256 << 10
 
 // wanted are the fields that say something of the envelope.
-var wanted = []string{"return-path", "from", "delivered-to", "to", "cc", "received", "date"}
+var wanted = []string{"return-path", "from", "delivered-to", "to", "cc", "received", "date", "message-id"}
 
 // fields reads the header of a message up to the first line that belongs to none.
 func fields(raw []byte) headerFields {
