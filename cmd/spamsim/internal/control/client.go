@@ -1,0 +1,128 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"spamsim/milter/filter"
+)
+
+// A Client is the Service of a daemon.
+type Client struct {
+	http http.Client
+}
+
+// maxAnswer bounds an answer, in octets.
+const maxAnswer = 16 << 20
+
+// Dial finds the daemon at a socket. The error wraps ErrUnavailable where none answers there.
+func Dial(socket string) (*Client, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		name, done, err := short(socket)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		d := net.Dialer{Timeout: 2 * time.Second}
+		return d.DialContext(ctx, "unix", name)
+	}
+	probe, err := dial(context.Background(), "", "")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	probe.Close()
+	t := &http.Transport{DialContext: dial, DisableCompression: true, ExpectContinueTimeout: 5 * time.Second}
+	return &Client{http.Client{Transport: t}}, nil
+}
+
+// Close ends the connections to the daemon.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Check judges a message in the daemon.
+func (c *Client) Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error) {
+	return call[filter.Judgement](ctx, c, "POST", "/v1/check?learn="+strconv.FormatBool(learn), raw)
+}
+
+// Train learns a message in the daemon.
+func (c *Client) Train(ctx context.Context, raw []byte, l filter.Label) (filter.Outcome, error) {
+	return call[filter.Outcome](ctx, c, "POST", "/v1/train?label="+labels[l], raw)
+}
+
+// Forget takes a message back in the daemon.
+func (c *Client) Forget(ctx context.Context, raw []byte) (filter.Outcome, error) {
+	return call[filter.Outcome](ctx, c, "POST", "/v1/forget", raw)
+}
+
+// Sync waits until the daemon's store is on disk.
+func (c *Client) Sync(ctx context.Context) error {
+	_, err := call[struct{}](ctx, c, "POST", "/v1/sync", nil)
+	return err
+}
+
+// Stats returns the daemon's counters.
+func (c *Client) Stats(ctx context.Context) (Stats, error) {
+	return call[Stats](ctx, c, "GET", "/v1/stats", nil)
+}
+
+// bigBody is from where on, in octets, the daemon is asked whether it will take a body before it is sent.
+const bigBody = 1 << 20
+
+// call sends one request and returns the answer.
+func call[T any](ctx context.Context, c *Client, method, path string, body []byte) (out T, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://spamsim"+path, bytes.NewReader(body))
+	if err != nil {
+		return out, err
+	}
+	if len(body) > bigBody {
+		req.Header.Set("Expect", "100-continue")
+	}
+	code, answer, err := c.send(req)
+	switch {
+	case ctx.Err() != nil:
+		return out, ctx.Err()
+	case err != nil:
+		return out, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	case code != http.StatusOK:
+		return out, refusal(code, answer)
+	}
+	if err := json.Unmarshal(answer, &out); err != nil {
+		return out, fmt.Errorf("the daemon's answer cannot be read: %w", err)
+	}
+	return out, nil
+}
+
+// send returns the status and the body of the answer.
+func (c *Client) send(req *http.Request) (int, []byte, error) {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) { // its text repeats the address, which means nothing to people
+			err = u.Err
+		}
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return resp.StatusCode, answer, err
+}
+
+// refusal is the error of an answer that is none.
+func refusal(code int, answer []byte) error {
+	if code == http.StatusRequestEntityTooLarge {
+		return ErrTooLarge
+	}
+	var f failure
+	if err := json.Unmarshal(answer, &f); err != nil || f.Error == "" {
+		f.Error = http.StatusText(code)
+	}
+	return fmt.Errorf("the daemon says: %s", f.Error)
+}

@@ -1,0 +1,121 @@
+// Package control is how commands reach the clusters: through the daemon that holds the store, by HTTP on a Unix
+// socket beside it, or over the store itself where no daemon runs. Both are a Service.
+//
+//	POST /v1/check[?learn=true]     a message in, a filter.Judgement out
+//	POST /v1/train?label=spam|ham   a message in, a filter.Outcome out
+//	POST /v1/forget                 a message in, a filter.Outcome out
+//	POST /v1/sync                   returns when all that was learnt is on disk
+//	GET  /v1/stats                  Stats
+//
+// Bodies of answers are JSON. What goes wrong is {"error": TEXT} with status 400 (wrong request), 413 (message over
+// the limit) or 500 (own failure). Who may connect is decided by the socket's mode: its owner and group.
+package control
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"spamsim/cmd/spamsim/internal/source"
+	"spamsim/milter/filter"
+	"spamsim/store"
+)
+
+// Errors of a Service.
+var (
+	// ErrUnavailable is a daemon that does not answer, or that stops answering.
+	ErrUnavailable = errors.New("the daemon does not answer")
+	// ErrTooLarge is a message over the size that is judged.
+	ErrTooLarge = errors.New("message is larger than limits.max_judged_size")
+)
+
+// A Service judges and learns. Its methods may be called from many goroutines.
+type Service interface {
+	// Check judges a message; it counts only if learn is set.
+	Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error)
+	// Train learns a message, which is on disk once Sync returned.
+	Train(ctx context.Context, raw []byte, l filter.Label) (filter.Outcome, error)
+	// Forget takes a message's contribution back; on disk once Sync returned.
+	Forget(ctx context.Context, raw []byte) (filter.Outcome, error)
+	// Sync returns when all that was counted before is on disk.
+	Sync(ctx context.Context) error
+	// Stats returns the counters of now.
+	Stats(ctx context.Context) (Stats, error)
+}
+
+// Stats say what a store holds and what a daemon did.
+type Stats struct {
+	Store    string        `json:"store"`   // the file
+	Version  string        `json:"version"` // of the program that answered
+	Since    time.Time     `json:"since"`   // when the daemon began; zero where none runs
+	Held     store.Stats   `json:"held"`
+	Messages []VerdictStat `json:"messages"` // judged by the daemon since then
+}
+
+// A VerdictStat counts the messages of one door, verdict and reason.
+type VerdictStat struct {
+	Door    string `json:"door"`
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	N       int64  `json:"n"`
+}
+
+// A Local is the Service over an open store.
+type Local struct {
+	Filter  *filter.Filter
+	Store   *store.Store
+	Trusted []netip.Prefix // hosts whose Received fields tell of the client before them
+	Limit   int64          // octets of a message, at least 1
+	Now     func() time.Time
+	About   func() Stats // all of Stats but Held
+}
+
+func (l *Local) envelope(raw []byte) (*filter.Envelope, error) {
+	if int64(len(raw)) > l.Limit {
+		return nil, ErrTooLarge
+	}
+	env := source.Envelope(raw, l.Trusted)
+	env.Time = l.Now()
+	return env, nil
+}
+
+// Check judges a message as if it came now, with the envelope that its header suggests.
+func (l *Local) Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error) {
+	env, err := l.envelope(raw)
+	if err != nil {
+		return filter.Judgement{}, err
+	}
+	if learn {
+		return l.Filter.Check(ctx, env, raw), nil
+	}
+	return l.Filter.Peek(ctx, env, raw), nil
+}
+
+// Train learns a message.
+func (l *Local) Train(_ context.Context, raw []byte, label filter.Label) (filter.Outcome, error) {
+	env, err := l.envelope(raw)
+	if err != nil {
+		return filter.Outcome{}, err
+	}
+	return l.Filter.Train(env, raw, label)
+}
+
+// Forget takes a message's contribution back.
+func (l *Local) Forget(_ context.Context, raw []byte) (filter.Outcome, error) {
+	env, err := l.envelope(raw)
+	if err != nil {
+		return filter.Outcome{}, err
+	}
+	return l.Filter.Forget(env, raw)
+}
+
+// Sync writes what is not on disk.
+func (l *Local) Sync(context.Context) error { return l.Store.Sync() }
+
+// Stats returns the counters.
+func (l *Local) Stats(context.Context) (Stats, error) {
+	s := l.About()
+	s.Held = l.Store.Stats()
+	return s, nil
+}

@@ -1,0 +1,251 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"spamsim/milter/filter"
+)
+
+// TestMain looks for goroutines left behind; net/http lingers half a second on a connection whose body it did not read.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
+
+// record is a Service that notes what it is asked.
+type record struct {
+	mu    sync.Mutex
+	calls []string
+	err   error
+	block chan struct{} // Check waits for it where it is not nil
+}
+
+func (r *record) note(format string, args ...any) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, fmt.Sprintf(format, args...))
+	return r.err
+}
+
+var judgement = filter.Judgement{
+	Verdict: filter.Verdict{Kind: filter.Bulk, Sigma: 4.6, Judged: true, Cluster: "7f3a", Copies: 37, Senders: filter.Count{N: 64, Approx: true}},
+	Add:     []filter.Field{{Name: "X-Spamsim", Value: " bulk;\n\tsigma=4.6"}},
+	Strip:   []string{"X-Spamsim"},
+}
+
+func (r *record) Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error) {
+	if r.block != nil {
+		select {
+		case <-r.block:
+		case <-ctx.Done():
+			return filter.Judgement{}, ctx.Err()
+		}
+	}
+	return judgement, r.note("check %q %v", raw, learn)
+}
+
+func (r *record) Train(_ context.Context, raw []byte, l filter.Label) (filter.Outcome, error) {
+	return filter.Outcome{Done: true, Cluster: "7f3a"}, r.note("train %q %d", raw, l)
+}
+
+func (r *record) Forget(_ context.Context, raw []byte) (filter.Outcome, error) {
+	return filter.Outcome{Reason: "unknown"}, r.note("forget %q", raw)
+}
+
+func (r *record) Sync(context.Context) error { return r.note("sync") }
+
+func (r *record) Stats(context.Context) (Stats, error) {
+	return Stats{Store: "x.db", Messages: []VerdictStat{{"smtp", "bulk", "", 3}}}, r.note("stats")
+}
+
+// serve runs a server over s on a socket in a new folder.
+func serve(t *testing.T, s Service, limit int64) string {
+	t.Helper()
+	socket := SocketOf(filepath.Join(t.TempDir(), "x.db"))
+	l, err := Listen(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := NewServer(s, limit, slog.New(slog.DiscardHandler))
+	done := make(chan error)
+	go func() { done <- server.Serve(l) }()
+	t.Cleanup(func() {
+		if err := errors.Join(server.Close(), <-done); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the socket is still there: %v", err)
+		}
+	})
+	return socket
+}
+
+func dial(t *testing.T, socket string) *Client {
+	t.Helper()
+	c, err := Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// TestCalls makes every call through a socket: what is sent arrives, and what is answered comes back.
+func TestCalls(t *testing.T) {
+	r := &record{}
+	c := dial(t, serve(t, r, 100))
+	ctx := t.Context()
+	raw := []byte("Subject: \x00\xff\r\n\r\n.\r\n")
+	j, err := c.Check(ctx, raw, true)
+	if d := cmp.Diff(judgement, j); d != "" || err != nil {
+		t.Errorf("check: %v\n%s", err, d)
+	}
+	if _, err := c.Check(ctx, nil, false); err != nil {
+		t.Error(err)
+	}
+	if o, err := c.Train(ctx, raw, filter.Ham); err != nil || o != (filter.Outcome{Done: true, Cluster: "7f3a"}) {
+		t.Errorf("train: %+v, %v", o, err)
+	}
+	if o, err := c.Forget(ctx, raw); err != nil || o.Reason != "unknown" {
+		t.Errorf("forget: %+v, %v", o, err)
+	}
+	if err := c.Sync(ctx); err != nil {
+		t.Error(err)
+	}
+	if s, err := c.Stats(ctx); err != nil || s.Store != "x.db" || len(s.Messages) != 1 || s.Messages[0].N != 3 {
+		t.Errorf("stats: %+v, %v", s, err)
+	}
+	q := fmt.Sprintf("%q", raw)
+	want := []string{"check " + q + " true", `check "" false`, "train " + q + " 2", "forget " + q, "sync", "stats"}
+	if d := cmp.Diff(want, r.calls); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+func TestOwnFailure(t *testing.T) {
+	c := dial(t, serve(t, &record{err: errors.New("disk on fire")}, 100))
+	if _, err := c.Train(t.Context(), nil, filter.Spam); err == nil || err.Error() != "the daemon says: disk on fire" {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Train(t.Context(), nil, filter.None); err == nil || err.Error() != "the daemon says: label is spam or ham" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLimit sends messages at and over the limit, also with 100 MB: those over it are refused before they are read.
+func TestLimit(t *testing.T) {
+	r := &record{}
+	c := dial(t, serve(t, r, 1000))
+	for size, want := range map[int]error{1000: nil, 1001: ErrTooLarge, 100 << 20: ErrTooLarge} {
+		if _, err := c.Check(t.Context(), make([]byte, size), false); !errors.Is(err, want) {
+			t.Errorf("%d octets: %v", size, err)
+		}
+	}
+	if len(r.calls) != 1 {
+		t.Errorf("%d messages were judged", len(r.calls))
+	}
+}
+
+// TestChunkedBody sends a body whose length is not told: the limit holds all the same.
+func TestChunkedBody(t *testing.T) {
+	r := &record{}
+	socket := serve(t, r, 1000)
+	for size, want := range map[int]string{1000: "200", 1001: "413"} {
+		conn, err := net.Dial("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST /v1/forget HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, strings.Repeat("x", size))
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+want) {
+			t.Errorf("%d octets: %.60s, %v", size, answer, err)
+		}
+		conn.Close()
+	}
+}
+
+// TestGone waits for a daemon that hangs: the caller's patience ends the call.
+func TestGone(t *testing.T) {
+	r := &record{block: make(chan struct{})}
+	c := dial(t, serve(t, r, 1000))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := c.Check(ctx, nil, false); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNoDaemon(t *testing.T) {
+	dir := t.TempDir()
+	stale := filepath.Join(dir, "stale.sock")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	file := filepath.Join(dir, "file.sock")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, socket := range []string{stale, file, filepath.Join(dir, "none"), filepath.Join(dir, strings.Repeat("d/", 60), "none")} {
+		if _, err := Dial(socket); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s: %v", socket, err)
+		}
+	}
+	if l, err := Listen(stale); err != nil {
+		t.Errorf("a socket left over is not replaced: %v", err)
+	} else if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := Listen(file); err == nil {
+		t.Error("a file that is no socket was replaced")
+	}
+	if _, err := Listen(filepath.Join(dir, "none", "x.sock")); err == nil {
+		t.Error("listened in a folder that is not there")
+	}
+}
+
+// TestSocket looks at the mode, and at a path that is longer than the name of a socket may be.
+func TestSocket(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("long/", 40))
+	if err := os.MkdirAll(long, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{t.TempDir(), long} {
+		socket := filepath.Join(dir, "x.sock")
+		l, err := Listen(socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(socket); err != nil || info.Mode() != fs.ModeSocket|0o660 {
+			t.Errorf("mode %v, %v", info, err)
+		}
+		c, err := Dial(socket)
+		if err != nil {
+			t.Errorf("%d octets: %v", len(socket), err)
+		} else {
+			c.Close()
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the socket is still there: %v", err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"spamsim/milter/filter"
+)
+
+// A Server answers commands on the control socket.
+type Server struct {
+	http http.Server
+}
+
+// maxAtOnce is how many messages are held for commands at one time; more requests wait.
+const maxAtOnce = 8
+
+// NewServer returns a server over s that takes messages of up to limit octets.
+func NewServer(s Service, limit int64, log *slog.Logger) *Server {
+	return &Server{http.Server{
+		Handler:           Handler(s, limit),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       2 * time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}}
+}
+
+// Serve answers on l until Shutdown or Close; then it returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown takes no new requests and waits for those under way.
+func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }
+
+// Close cuts all requests.
+func (s *Server) Close() error { return s.http.Close() }
+
+// Handler serves the API of the package comment.
+func Handler(s Service, limit int64) http.Handler {
+	h := &handler{Service: s, limit: limit, slots: make(chan struct{}, maxAtOnce)}
+	m := http.NewServeMux()
+	m.HandleFunc("POST /v1/check", h.message(h.check))
+	m.HandleFunc("POST /v1/train", h.message(h.train))
+	m.HandleFunc("POST /v1/forget", h.message(h.forget))
+	m.HandleFunc("POST /v1/sync", func(w http.ResponseWriter, r *http.Request) { answer(w, struct{}{}, s.Sync(r.Context())) })
+	m.HandleFunc("GET /v1/stats", func(w http.ResponseWriter, r *http.Request) {
+		stats, err := s.Stats(r.Context())
+		answer(w, stats, err)
+	})
+	return m
+}
+
+type handler struct {
+	Service
+	limit int64
+	slots chan struct{}
+}
+
+// errRequest is a request that makes no sense.
+type errRequest struct{ error }
+
+// message reads the body as a message, within the limits, and answers with what do returns.
+func (h *handler) message(do func(r *http.Request, raw []byte) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > h.limit {
+			answer(w, nil, ErrTooLarge)
+			return
+		}
+		select {
+		case h.slots <- struct{}{}:
+			defer func() { <-h.slots }()
+		case <-r.Context().Done():
+			return
+		}
+		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.limit))
+		if err != nil {
+			answer(w, nil, bodyError(err))
+			return
+		}
+		v, err := do(r, raw)
+		answer(w, v, err)
+	}
+}
+
+// bodyError says why a body could not be read.
+func bodyError(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return ErrTooLarge
+	}
+	return errRequest{err}
+}
+
+func (h *handler) check(r *http.Request, raw []byte) (any, error) {
+	learn := false
+	if v := r.URL.Query().Get("learn"); v != "" {
+		var err error
+		if learn, err = strconv.ParseBool(v); err != nil {
+			return nil, errRequest{errors.New("learn is true or false")}
+		}
+	}
+	return h.Check(r.Context(), raw, learn)
+}
+
+func (h *handler) train(r *http.Request, raw []byte) (any, error) {
+	switch r.URL.Query().Get("label") {
+	case labels[filter.Spam]:
+		return h.Train(r.Context(), raw, filter.Spam)
+	case labels[filter.Ham]:
+		return h.Train(r.Context(), raw, filter.Ham)
+	}
+	return nil, errRequest{errors.New("label is spam or ham")}
+}
+
+var labels = map[filter.Label]string{filter.Spam: "spam", filter.Ham: "ham"}
+
+func (h *handler) forget(r *http.Request, raw []byte) (any, error) { return h.Forget(r.Context(), raw) }
+
+// failure is the body of an answer that is none.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// answer writes v, or the error.
+func answer(w http.ResponseWriter, v any, err error) {
+	code := http.StatusOK
+	var wrong errRequest
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrTooLarge):
+		code = http.StatusRequestEntityTooLarge
+	case errors.As(err, &wrong):
+		code = http.StatusBadRequest
+	case errors.Is(err, context.Canceled):
+		return // the client is gone
+	default:
+		code = http.StatusInternalServerError
+	}
+	if err != nil {
+		v = failure{err.Error()}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(v) // fails only where the client is gone
+}

@@ -1,0 +1,75 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// SocketOf is the control socket of a store: beside it, under its name with ".sock".
+func SocketOf(store string) string { return store + ".sock" }
+
+// Listen opens the control socket with mode 0660. Only who holds the store may call it: a socket that lies there is
+// then left over from a daemon that was killed, and is replaced.
+func Listen(socket string) (net.Listener, error) {
+	switch info, err := os.Lstat(socket); {
+	case err == nil && info.Mode()&fs.ModeSocket == 0:
+		return nil, fmt.Errorf("%s is there and is no socket", socket)
+	case err == nil:
+		if err := os.Remove(socket); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	name, done, err := short(socket)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	// Others must not connect in the moment before the mode is set.
+	old := syscall.Umask(0o007)
+	l, err := net.Listen("unix", name)
+	syscall.Umask(old)
+	if err != nil {
+		return nil, fmt.Errorf("control socket %s: %w", socket, err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // its name may be the short one, which is no more
+	if err := os.Chmod(socket, 0o660); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &listener{l, socket}, nil
+}
+
+// A listener removes its socket when it is closed.
+type listener struct {
+	net.Listener
+	path string
+}
+
+func (l *listener) Close() error {
+	if err := os.Remove(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, l.Listener.Close())
+	}
+	return l.Listener.Close()
+}
+
+// maxSocket is how long the name of a Unix socket may be everywhere: sun_path has 104 octets on the smallest.
+const maxSocket = 100
+
+// short returns a name by which a socket with a long name can be reached until done is called: through the open
+// folder, as Linux offers it.
+func short(socket string) (name string, done func(), err error) {
+	if len(socket) <= maxSocket {
+		return socket, func() {}, nil
+	}
+	dir, err := os.Open(filepath.Dir(socket))
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)), func() { dir.Close() }, nil
+}
