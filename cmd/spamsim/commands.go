@@ -8,6 +8,6 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"mail", "Filter mail:", []func(*app) *cobra.Command{}},
-	{"look", "Look into mail:", []func(*app) *cobra.Command{newBacktest}},
+	{"look", "Look into mail:", []func(*app) *cobra.Command{newBacktest, newCompare, newCode}},
 	{"about", "Set up and find out:", []func(*app) *cobra.Command{}},
 }

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestOriginal holds "code" against what the original nilsimsa program, version 0.2.4, printed for the same arguments.
+// Where that said something on standard error, it exited 0, and ours exits 2.
+func TestOriginal(t *testing.T) {
+	data, err := os.ReadFile("testdata/nilsimsa-0.2.4.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		var v struct {
+			Name           string
+			Args           []string
+			Files          []string `json:"files_b64"`
+			Stdout, Stderr string
+		}
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		t.Run(v.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			args := append([]string{"code", "--nilsimsa"}, v.Args...)
+			for i, b64 := range v.Files {
+				raw, err := base64.StdEncoding.DecodeString(b64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				file := filepath.Join(dir, fmt.Sprintf("f%d", i))
+				if err := os.WriteFile(file, raw, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				args = append(args, file)
+			}
+			var stdout, stderr bytes.Buffer
+			got := run(args, strings.NewReader(""), &stdout, &stderr)
+			if stdout.String() != v.Stdout {
+				t.Errorf("%v printed\n%swant\n%s", args, stdout.String(), v.Stdout)
+			}
+			said := strings.NewReplacer("spamsim: ", "nilsimsa: ", dir, "cli").Replace(stderr.String())
+			if said != v.Stderr {
+				t.Errorf("%v said %q, want %q", args, said, v.Stderr)
+			}
+			if want := statusOf(v.Stderr != ""); got != want {
+				t.Errorf("%v: status %d, want %d", args, got, want)
+			}
+		})
+	}
+	if n < 16 {
+		t.Fatalf("%d rows", n)
+	}
+}
+
+func statusOf(bad bool) int {
+	if bad {
+		return statusUsage
+	}
+	return statusDone
+}
