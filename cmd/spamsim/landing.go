@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+
+	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/milter/filter"
 	"spamsim/nilsimsa"
 )
@@ -14,3 +17,14 @@ func subjectOf(raw []byte) string { return "" }
 func codesOf(raw []byte, mail bool) codes {
 	return codes{nilsimsa: nilsimsa.Sum(raw), known: true}
 }
+
+func labelWord(l filter.Label) string { return [...]string{"none", "spam", "ham"}[l] }
+
+func pass(conf *config.Loaded, kind filter.Kind, reason string) filter.Judgement {
+	return filter.Judgement{Verdict: filter.Verdict{Kind: kind, Reason: reason},
+		Add:   []filter.Field{{Name: "X-Spamsim", Value: " " + kindWord(kind) + "; reason=" + reason + "\r\n"}},
+		Strip: []string{"X-Spamsim"},
+	}
+}
+
+var errInUse = errors.New("landing")

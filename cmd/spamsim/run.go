@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"spamsim/cmd/spamsim/internal/config"
+	"spamsim/cmd/spamsim/internal/control"
 )
 
 // The exit statuses. Mail programs know 75 as EX_TEMPFAIL: they keep the message and try again.
@@ -69,7 +70,10 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 
 // temporary tells whether the same command may succeed later.
 func temporary(err error) bool {
-	for _, e := range []error{syscall.EADDRINUSE, syscall.ENOSPC, syscall.EDQUOT,
+	if errors.As(err, new(tempError)) {
+		return true
+	}
+	for _, e := range []error{errInUse, control.ErrUnavailable, syscall.EADDRINUSE, syscall.ENOSPC, syscall.EDQUOT,
 		syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, e) {
 			return true
@@ -106,7 +110,7 @@ func newRoot(a *app) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-
+	addTopics(root)
 	return root
 }
 

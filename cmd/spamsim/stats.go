@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"spamsim/cmd/spamsim/internal/control"
+)
+
+func newStats(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "stats",
+		Short: "What the store holds and what the daemon did",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			conf, err := a.load()
+			if err != nil {
+				return err
+			}
+			return a.use(conf, toRead, func(s control.Service) error {
+				stats, err := s.Stats(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.json(stats)
+				}
+				return a.stats(&stats)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.storeFlag(c)
+	return c
+}
+
+// stats prints the counters for people.
+func (a *app) stats(s *control.Stats) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "store     %s\n", s.Store)
+	fmt.Fprintf(&b, "clusters  %d of %d messages, %d octets on disk\n", s.Held.Clusters, s.Held.Messages, s.Held.Bytes)
+	if s.Since.IsZero() {
+		b.WriteString("daemon    none is running\n")
+		return a.printf("%s", b.String())
+	}
+	fmt.Fprintf(&b, "daemon    %s, since %s\n", s.Version, s.Since.Local().Format("2006-01-02 15:04:05"))
+	if len(s.Messages) > 0 {
+		b.WriteString("\n")
+	}
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, m := range s.Messages {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\n", m.Door, m.Verdict, m.Reason, m.N)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return a.printf("%s", b.String())
+}

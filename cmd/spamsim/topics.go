@@ -1,0 +1,31 @@
+package main
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed help/*.md
+var pages embed.FS
+
+// addTopics makes each page of the folder help a topic of "spamsim help". Its first line is "# What it is about".
+func addTopics(root *cobra.Command) {
+	entries, err := pages.ReadDir("help")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	for _, e := range entries {
+		text, err := pages.ReadFile("help/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		title, _, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
+		root.AddCommand(&cobra.Command{
+			Use:   strings.TrimSuffix(e.Name(), ".md"),
+			Short: title,
+			Long:  strings.TrimSpace(string(text)),
+		})
+	}
+}
