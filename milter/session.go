@@ -1,0 +1,226 @@
+package milter
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"spamsim/milter/filter"
+)
+
+// A session is one connection of an MTA: one SMTP session, or several one after the other (QUIT_NC).
+type session struct {
+	server *Server
+	conn   *timedConn
+	r      packetReader
+	w      *bufio.Writer
+
+	contract contract
+	agreed   bool // the offer was answered
+	addr     string
+	helo     string
+	macros   macros
+	message  message
+	held     int // octets that this session counts in the server's budget
+}
+
+// bufferSize is that of a session's two buffers, in octets. A message of ordinary size comes in a read or two.
+const bufferSize = 16 << 10
+
+func newSession(s *Server, conn net.Conn) *session {
+	t := &timedConn{Conn: conn, idle: s.idleTimeout()}
+	return &session{
+		server: s,
+		conn:   t,
+		r:      packetReader{r: bufio.NewReaderSize(t, bufferSize), between: t.between, inside: t.inside},
+		w:      bufio.NewWriterSize(t, bufferSize),
+	}
+}
+
+// errQuit ends a session in good order.
+var errQuit = errors.New("the MTA is done")
+
+// serve answers until the MTA quits, and says why it stopped otherwise.
+func (s *session) serve() error {
+	for {
+		cmd, data, err := s.r.next()
+		if err != nil {
+			return s.ended(err)
+		}
+		if err := s.event(cmd, data); err != nil {
+			return s.ended(err)
+		}
+		// What came in one go is answered in one go: small writes one after the other wait for acknowledgements.
+		if s.r.r.Buffered() == 0 {
+			if err := s.w.Flush(); err != nil {
+				return fmt.Errorf("answering: %w", err)
+			}
+		}
+	}
+}
+
+// ended tells an ordinary end from trouble. An MTA that hangs up between messages is as good as one that quits; one
+// that was idle too long, or while we drain, is let go.
+func (s *session) ended(err error) error {
+	calm := !s.message.open && (errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded))
+	if errors.Is(err, errQuit) || calm {
+		return s.w.Flush()
+	}
+	return err
+}
+
+// event takes one packet. Events may come in any order that an MTA finds fit, but for the offer, which is first.
+func (s *session) event(cmd byte, data []byte) error {
+	if !s.agreed && cmd != cmdOptNeg {
+		return fmt.Errorf("%w: %q before the offer", errPacket, cmd)
+	}
+	switch cmd {
+	case cmdOptNeg:
+		return s.negotiate(data)
+	case cmdMacro:
+		s.takeMacros(data)
+		return nil
+	case cmdBodyEOB:
+		return s.end(data)
+	case cmdAbort:
+		s.abort()
+		return nil
+	case cmdQuitNC:
+		s.reset()
+		s.forget()
+		return nil
+	case cmdQuit:
+		return errQuit
+	}
+	if noReply[cmd] == 0 {
+		return fmt.Errorf("%w: command %q", errPacket, cmd)
+	}
+	s.take(cmd, data)
+	if s.contract.answers(cmd) {
+		writePacket(s.w, actContinue)
+	}
+	return nil
+}
+
+// negotiate answers the MTA's offer.
+func (s *session) negotiate(data []byte) error {
+	c, err := negotiate(data, wanted)
+	if err != nil {
+		return err
+	}
+	s.contract, s.agreed = c, true
+	writePacket(s.w, cmdOptNeg, number(c.version), number(c.actions), number(c.protocol))
+	return nil
+}
+
+// takeMacros merges macros. Those of CONNECT come ahead of a new SMTP session, which has nothing of the last one's.
+func (s *session) takeMacros(data []byte) {
+	if len(data) > 0 && data[0] == cmdConnect {
+		s.forget()
+	}
+	s.macros.add(data)
+}
+
+// forget clears what belongs to an SMTP session.
+func (s *session) forget() {
+	s.addr, s.helo, s.macros = "", "", macros{}
+}
+
+// take keeps what an event says.
+func (s *session) take(cmd byte, data []byte) {
+	m := &s.message
+	switch cmd {
+	case cmdConnect:
+		s.addr = connectAddr(data)
+	case cmdHelo:
+		helo, _ := cString(data)
+		s.helo = kept(helo)
+	case cmdMail:
+		s.conn.open(true)
+		m.open = true
+		m.sender = address(data)
+	case cmdRcpt:
+		if s.hold(len(data)) {
+			m.rcpts = append(m.rcpts, address(data))
+		}
+	case cmdHeader:
+		if s.hold(len(data)) {
+			m.addHeader(data, s.contract.protocol&leadingSpace != 0)
+		}
+	case cmdEOH:
+		if s.hold(0) {
+			m.addBody(nil)
+		}
+	case cmdBody:
+		if s.hold(len(data)) {
+			m.addBody(data)
+		}
+	}
+}
+
+// hold counts octets of the message and tells whether they may be kept: not over the limit of one message, and not over
+// that of all. A message over either is dropped at once, so that it takes no room while the rest of it comes.
+func (s *session) hold(n int) bool {
+	m := &s.message
+	m.size += n
+	if m.over || m.full {
+		return false
+	}
+	m.over = m.size > s.server.maxMessage()
+	m.full = !m.over && !s.server.held.take(n, s.server.maxHeld())
+	if m.over || m.full {
+		s.server.held.give(s.held)
+		s.held = 0
+		m.drop()
+		return false
+	}
+	s.held += n
+	return true
+}
+
+// end judges the message and answers.
+func (s *session) end(last []byte) error {
+	if s.hold(len(last)) {
+		s.message.addBody(last)
+	}
+	defer s.reset()
+	env := s.envelope()
+	j, err := s.judge(env)
+	if err != nil {
+		return err
+	}
+	answer(s.w, s.contract, &s.message, j)
+	s.report(env, j)
+	return nil
+}
+
+// report writes the message's line in the log.
+func (s *session) report(env *filter.Envelope, j filter.Judgement) {
+	s.server.count(func(n *Stats) { n.Messages++ })
+	s.server.log().Info("message", "door", env.Door, "id", env.QueueID, "client", env.ClientAddr,
+		"rcpts", len(env.Recipients), "size", s.message.size, "verdict", j.Verdict.Kind, "reason", j.Verdict.Reason,
+		"sigma", j.Verdict.Sigma, "cluster", j.Verdict.Cluster, "action", j.Action)
+	if len(j.Add) > 0 && !s.contract.may(mayAddHeaders) {
+		s.server.log().Warn("the MTA lets no field be added", "door", env.Door, "id", env.QueueID)
+	}
+}
+
+// abort forgets the transaction. It also comes after a message that went well.
+func (s *session) abort() {
+	if s.message.open {
+		s.server.count(func(n *Stats) { n.Aborted++ })
+	}
+	s.reset()
+}
+
+// reset makes ready for the next message of the same SMTP session.
+func (s *session) reset() {
+	s.server.held.give(s.held)
+	s.held = 0
+	s.macros.queueID = ""
+	s.message = message{names: s.message.names[:0]}
+	s.conn.open(false)
+}
