@@ -77,12 +77,17 @@ func (k *checker) top(c *Config) {
 
 var wordID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
+var domain = regexp.MustCompile(`^\.?([A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+$`)
+
 // validID tells whether a name may stand in the header as it is.
 func validID(s string) bool { return wordID.MatchString(s) }
 
 func (k *checker) smtp(c *Config) {
 	k.want(validHop(c.SMTP.NextHop), "smtp.next_hop",
 		"is %q: write \"smtp://host:port\", \"lmtp://host:port\", \"lmtp+unix:/path\" or \"maildir:/path\"", c.SMTP.NextHop)
+	for _, d := range c.SMTP.RecipientDomains {
+		k.want(domain.MatchString(d), "smtp.recipient_domains", "names %q: write \"example.com\" or \".example.com\"", d)
+	}
 	seen := map[Address]string{}
 	for _, l := range []struct {
 		path string
@@ -119,8 +124,11 @@ func validHop(hop string) bool {
 	scheme, rest, _ := strings.Cut(hop, ":")
 	switch scheme {
 	case "smtp", "lmtp":
-		host, port, err := net.SplitHostPort(strings.TrimPrefix(rest, "//"))
-		return err == nil && strings.HasPrefix(rest, "//") && host != "" && port != ""
+		rest, slashes := strings.CutPrefix(rest, "//")
+		if host, port, err := net.SplitHostPort(rest); err == nil {
+			return slashes && host != "" && port != ""
+		}
+		return slashes && domain.MatchString(rest) // 25 and 24 go without saying
 	case "lmtp+unix":
 		return strings.HasPrefix(rest, "/")
 	case "maildir":

@@ -22,11 +22,12 @@ type Config struct {
 
 // SMTP is the proxy.
 type SMTP struct {
-	Listen      []Address `toml:"listen"`
-	NextHop     string    `toml:"next_hop"` // a URL; a maildir's path is absolute after Load
-	Trusted     []Network `toml:"trusted"`
-	Connections int       `toml:"connections"`
-	BareLF      string    `toml:"bare_lf"` // "normalize", "reject"
+	Listen           []Address `toml:"listen"`
+	NextHop          string    `toml:"next_hop"` // a URL; a maildir's path is absolute after Load
+	Trusted          []Network `toml:"trusted"`
+	RecipientDomains []string  `toml:"recipient_domains"`
+	Connections      int       `toml:"connections"`
+	BareLF           string    `toml:"bare_lf"` // "normalize", "reject"
 }
 
 // Milter is the milter.
