@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -59,7 +60,9 @@ func inputs(in iter.Seq[source.Message], clock string) iter.Seq[arrival] {
 	return func(yield func(arrival) bool) {
 		n, last := 0, time.Unix(0, 0).UTC()
 		for m := range in {
-			n++
+			if m.Err == nil || errors.Is(m.Err, source.ErrTooLarge) { // else it is no message
+				n++
+			}
 			if m.Err == nil {
 				last = when(m, clock, last)
 			}

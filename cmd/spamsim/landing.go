@@ -22,7 +22,7 @@ func labelWord(l filter.Label) string { return [...]string{"none", "spam", "ham"
 
 func pass(conf *config.Loaded, kind filter.Kind, reason string) filter.Judgement {
 	return filter.Judgement{Verdict: filter.Verdict{Kind: kind, Reason: reason},
-		Add:   []filter.Field{{Name: "X-Spamsim", Value: " " + kindWord(kind) + "; reason=" + reason + "\r\n"}},
+		Add:   []filter.Field{{Name: "X-Spamsim", Value: " " + kindWord(kind) + "; reason=" + reason}},
 		Strip: []string{"X-Spamsim"},
 	}
 }
