@@ -1,0 +1,262 @@
+package smtpproxy
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Bounds of a client's connection, octets.
+const (
+	readBuffer = 16 << 10 // one read of content; commands are shorter
+	maxLine    = 12 << 10 // of a command: AUTH's are the longest, 12,288 octets (RFC 4954 section 4)
+)
+
+// A client is one connection as go-smtp's server sees it. go-smtp answers each command before it reads again, so what
+// it writes between two calls of Read is its answer to the line that the first one gave it.
+type client struct {
+	server  *Server
+	session *session
+	conn    net.Conn
+	addr    netip.Addr // of the peer; invalid on a Unix socket
+	trusted bool
+	r       *bufio.Reader
+
+	feed     []byte // of what go-smtp is to read
+	line     []byte // scratch of pass
+	own      []byte // go-smtp's answer to what it read last
+	answered bool   // own is dropped: the answer is among the slots
+	greeting bool   // own answers EHLO: if it accepts, our list of keywords is sent
+	slots    []slot // answers that were not sent yet, in order
+	last     bool   // nothing is answered any more: the connection ends
+	out      []byte // scratch of flush
+
+	mu     sync.Mutex
+	idle   bool // reads a command outside a transaction
+	closed bool
+}
+
+// A slot is one answer to a client: the text, or what reads the next hop's reply, which is awaited.
+type slot struct {
+	text    reply
+	pending func() reply // nil where text is the answer
+}
+
+func newClient(s *Server, conn net.Conn, addr netip.Addr, trusted bool) *client {
+	c := &client{server: s, conn: conn, addr: addr, trusted: trusted, r: bufio.NewReaderSize(conn, readBuffer)}
+	c.session = &session{server: s, client: c}
+	return c
+}
+
+// Read gives go-smtp its next line. Commands that it does not know of, and those that nobody needs to hear, are
+// answered here.
+func (c *client) Read(p []byte) (n int, err error) {
+	defer func() {
+		if e := recover(); e != nil { // go-smtp catches what panics in a session, not in a connection
+			c.server.log.Error("panic in a connection", "panic", e, "stack", string(debug.Stack()))
+			n, err = 0, io.EOF
+		}
+	}()
+	for len(c.feed) == 0 {
+		c.settle()
+		line, err := c.next()
+		if err != nil {
+			return 0, err
+		}
+		c.feed = c.session.command(line)
+	}
+	n = copy(p, c.feed)
+	c.feed = c.feed[n:]
+	return n, nil
+}
+
+// Write takes go-smtp's answer.
+func (c *client) Write(p []byte) (int, error) {
+	c.own = append(c.own, p...)
+	return len(p), nil
+}
+
+// settle decides what the last command's answer is: the session's, else go-smtp's own.
+func (c *client) settle() {
+	if len(c.own) > 0 && !c.answered {
+		text := reply(c.own)
+		if c.greeting && text.ok() {
+			text = c.session.hello()
+		}
+		c.answer(text)
+	}
+	c.own, c.answered, c.greeting = c.own[:0], false, false
+}
+
+// answer puts an answer behind those that wait.
+func (c *client) answer(r reply) {
+	c.answered = true
+	c.slots = append(c.slots, slot{text: r})
+}
+
+// later leaves room for an answer that is read when it is needed, in its turn.
+func (c *client) later(read func() reply) {
+	c.answered = true
+	c.slots = append(c.slots, slot{pending: read})
+}
+
+// resolveAll reads all answers that were left for later.
+func (c *client) resolveAll() {
+	for i := range c.slots {
+		if s := &c.slots[i]; s.pending != nil {
+			*s = slot{text: s.pending()}
+		}
+	}
+}
+
+// pass makes a line that go-smtp is to read as it came.
+func (c *client) pass(line []byte) []byte {
+	c.line = append(append(c.line[:0], line...), '\r', '\n')
+	return c.line
+}
+
+// more tells whether the client has sent a whole further line already.
+func (c *client) more() bool {
+	buffered, _ := c.r.Peek(c.r.Buffered())
+	return bytes.IndexByte(buffered, '\n') >= 0
+}
+
+// next reads a command line, valid until the next read. The answers so far are sent before it waits.
+func (c *client) next() ([]byte, error) {
+	if !c.more() {
+		if err := c.flush(); err != nil {
+			return nil, err
+		}
+	}
+	if c.last {
+		return nil, io.EOF
+	}
+	if !c.await() {
+		return nil, c.end(replyStopping)
+	}
+	line, err := c.r.ReadSlice('\n')
+	c.resume()
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull) || len(line) > maxLine:
+		return nil, c.end(replyLongLine)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, c.end(c.farewell())
+	case err != nil:
+		return nil, io.EOF
+	}
+	return trimEnd(line), nil
+}
+
+// end says a last word. What waits to be answered is, while there is still a session to ask.
+func (c *client) end(r reply) error {
+	c.answer(r)
+	_ = c.flush()
+	c.last = true
+	return io.EOF
+}
+
+// await sets the time that the client has for its next command; false where there is to be none.
+func (c *client) await() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle = !c.session.open()
+	if c.idle && c.server.stopping() && c.r.Buffered() == 0 {
+		return false
+	}
+	_ = c.conn.SetReadDeadline(time.Now().Add(c.server.cfg.Timeouts.Command))
+	return true
+}
+
+func (c *client) resume() {
+	c.mu.Lock()
+	c.idle = false
+	c.mu.Unlock()
+}
+
+// farewell is said to a client that was waited for in vain.
+func (c *client) farewell() reply {
+	if c.server.stopping() {
+		return replyStopping
+	}
+	return replySilent
+}
+
+// nudge ends the wait for a command of a client that is in no transaction.
+func (c *client) nudge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle {
+		_ = c.conn.SetReadDeadline(past)
+	}
+}
+
+// past is a deadline that is over.
+var past = time.Unix(1, 0)
+
+// flush sends the answers that wait in one write: several small ones cost a delayed acknowledgement each.
+func (c *client) flush() error {
+	c.out = c.out[:0]
+	c.resolveAll()
+	for _, s := range c.slots {
+		c.out = append(c.out, s.text...)
+		if s.text.code() == 421 { // RFC 5321 section 3.8: whoever says so closes
+			c.last = true
+			break
+		}
+	}
+	c.slots = c.slots[:0]
+	if len(c.out) == 0 {
+		return nil
+	}
+	_ = c.conn.SetWriteDeadline(time.Now().Add(c.server.cfg.Timeouts.Command))
+	_, err := c.conn.Write(c.out)
+	return err
+}
+
+// Close sends what is still to be said and ends the connection. go-smtp calls it once it has no more to do.
+func (c *client) Close() error {
+	defer c.server.forget(c)
+	c.settle()
+	_ = c.flush()
+	return c.cut()
+}
+
+// cut ends the connection as it is. It may be called while the client is read from.
+func (c *client) cut() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	return c.conn.Close()
+}
+
+// LocalAddr is the address that the client connected to.
+func (c *client) LocalAddr() net.Addr { return c.conn.LocalAddr() }
+
+// RemoteAddr is the client's address.
+func (c *client) RemoteAddr() net.Addr { return c.conn.RemoteAddr() }
+
+// SetDeadline does nothing: each wait here has a deadline of its own.
+func (c *client) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline does nothing.
+func (c *client) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing.
+func (c *client) SetWriteDeadline(time.Time) error { return nil }
+
+// urgent sends what waits at once.
+func (c *client) urgent() {
+	if c.flush() != nil {
+		c.last = true
+	}
+}

@@ -1,0 +1,63 @@
+package smtpproxy
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"spamsim/milter/filter"
+)
+
+// maxStuck is how many judgements may go on that nobody waits for any more, each with its message in memory. Beyond
+// it, mail passes unjudged until some return.
+const maxStuck = 64
+
+// judge asks the filter, for as long as Timeouts.Check allows. An own failure passes the message.
+func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) filter.Judgement {
+	if s.cfg.Check == nil {
+		return filter.Judgement{}
+	}
+	if s.counters.stuckJudgings.Load() >= maxStuck {
+		return s.failed(env, "busy")
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Check)
+	defer cancel()
+	done := make(chan filter.Judgement, 1) // room for an answer that comes when nobody waits any more
+	msg.retain()
+	s.counters.stuckJudgings.Add(1)
+	s.running.Go(func() {
+		defer s.counters.stuckJudgings.Add(-1)
+		defer msg.release()
+		done <- s.check(ctx, env, msg.raw)
+	})
+	select {
+	case j := <-done:
+		return j
+	case <-ctx.Done():
+		return s.failed(env, "timeout")
+	}
+}
+
+// failed is the judgement of a message on which judging itself failed.
+func (s *Server) failed(env *filter.Envelope, reason string) filter.Judgement {
+	s.counters.failed.Add(1)
+	s.log.Error("judging failed, the message passes", "door", "smtp", "reason", reason, "id", env.QueueID)
+	return s.cfg.pass(env, filter.Error, reason)
+}
+
+// check judges one message, within the limit of messages judged at once. A panic concerns that message alone.
+func (s *Server) check(ctx context.Context, env *filter.Envelope, raw []byte) (j filter.Judgement) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("judging panicked", "door", "smtp", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			j = s.failed(env, "panic")
+		}
+	}()
+	select {
+	case s.judging <- struct{}{}:
+		defer func() { <-s.judging }()
+	case <-ctx.Done():
+		return filter.Judgement{} // nobody waits for it
+	}
+	return s.cfg.Check(ctx, env, raw)
+}

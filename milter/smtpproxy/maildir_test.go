@@ -1,0 +1,81 @@
+package smtpproxy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// inbox returns the names of files in each folder of a maildir.
+func inbox(t *testing.T, path, sub string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(path, sub))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestMaildir(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in", "box")
+	_, addr := start(t, Config{NextHop: "maildir:" + path})
+	c, words := hello(t, addr)
+	if strings.Contains(words, "DSN") || !strings.Contains(words, "8BITMIME") {
+		t.Errorf("EHLO: %q", words)
+	}
+	r := c.mail(stuff("Subject: x\r\n\r\na\rb\x00\r\n.c\r\n"))
+	if !strings.HasPrefix(r, "250 2.0.0 Ok: delivered as ") {
+		t.Fatalf("answer: %q", r)
+	}
+	names := inbox(t, path, "new")
+	if len(names) != 1 || !strings.Contains(r, names[0]) {
+		t.Fatalf("new: %q, answer %q", names, r)
+	}
+	got, err := os.ReadFile(filepath.Join(path, "new", names[0]))
+	if err != nil || string(got) != "Return-Path: <a@client.test>\nDelivered-To: b@hop.test\nSubject: x\n\na\rb\x00\n.c\n" {
+		t.Errorf("file: %q, %v", got, err)
+	}
+	if left := inbox(t, path, "tmp"); len(left) > 0 {
+		t.Errorf("tmp: %q", left)
+	}
+}
+
+func TestMaildirUniqueNames(t *testing.T) {
+	s := &Server{cfg: Config{Hostname: "a/b:c"}}
+	m := &maildir{server: s}
+	seen := map[string]bool{}
+	for range 1000 {
+		n := m.name()
+		if seen[n] || strings.ContainsAny(n, "/:") {
+			t.Fatalf("name %q", n)
+		}
+		seen[n] = true
+	}
+}
+
+// TestMaildirLost: what cannot be made to last is not shown, and the client is told to come back.
+func TestMaildirLost(t *testing.T) {
+	path := t.TempDir()
+	_, addr := start(t, Config{NextHop: "maildir:" + path})
+	c, _ := hello(t, addr)
+	if err := os.Remove(filepath.Join(path, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.mail("x\r\n.\r\n"); r != string(replyNextHop) {
+		t.Errorf("answer: %q", r)
+	}
+	if left := inbox(t, path, "tmp"); len(left) > 0 {
+		t.Errorf("tmp: %q", left)
+	}
+	if err := os.Mkdir(filepath.Join(path, "new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.mail("x\r\n.\r\n"); !strings.HasPrefix(r, "250") {
+		t.Errorf("answer: %q", r)
+	}
+}

@@ -1,0 +1,207 @@
+package smtpproxy
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"time"
+
+	"spamsim/milter/filter"
+)
+
+// An incoming is a message between the 354 and the answer to its final dot.
+type incoming struct {
+	*transaction
+	server  *Server
+	env     *filter.Envelope
+	msg     *held // nil once it streams, or is only read to be refused
+	dec     decoder
+	scratch []byte // of content that is not held
+	size    int64  // octets of content so far
+	stream  bool   // content goes on as it comes
+	refusal reply  // content is read for nothing: the answer that it will get
+	judged  filter.Judgement
+	started time.Time // of the client's final dot
+}
+
+// message takes the content of a transaction and returns the answer to its end, or to DATA where nothing was read.
+func (s *Server) message(t *transaction) reply {
+	in := &incoming{transaction: t, server: s, msg: hold(&s.budget)}
+	if in.msg == nil {
+		s.counters.noMemory.Add(1)
+		return replyNoMemory
+	}
+	defer in.free()
+	t.session.client.answer(replyReady)
+	if t.session.client.flush() != nil {
+		return in.gone()
+	}
+	in.env = t.envelope()
+	if !in.receive() {
+		return in.gone()
+	}
+	in.started = time.Now()
+	answer := in.settle()
+	in.log(answer)
+	return answer
+}
+
+// free gives the message's memory back.
+func (in *incoming) free() {
+	if in.msg != nil {
+		in.msg.release()
+		in.msg = nil
+	}
+}
+
+// gone is a client that went away amid its content.
+func (in *incoming) gone() reply {
+	in.server.counters.aborted.Add(1)
+	in.session.client.last = true
+	in.server.log.Debug("client gone amid content", "client", in.env.ClientAddr)
+	return replySilent
+}
+
+// settle finds the answer to the final dot.
+func (in *incoming) settle() reply {
+	c := &in.server.counters
+	if in.dec.bareLF > 0 {
+		c.bareLF.Add(1)
+	}
+	if in.refusal != "" {
+		return in.refusal
+	}
+	ctx, cancel := context.WithTimeout(in.server.base, in.server.cfg.Timeouts.Abort)
+	defer cancel()
+	if in.stream {
+		return in.commit(ctx)
+	}
+	defer in.session.client.watch(cancel)()
+	in.judged = in.server.judge(ctx, in.env, in.msg)
+	return in.act(ctx)
+}
+
+// act does what the judgement says.
+func (in *incoming) act(ctx context.Context) reply {
+	c := &in.server.counters
+	j := &in.judged
+	switch {
+	case ctx.Err() != nil:
+		c.aborted.Add(1)
+		return replyLate
+	case j.Action == filter.Reject:
+		c.rejected.Add(1)
+		return chosen(j.Reply, '5', replyRejected)
+	case j.Action == filter.TempFail:
+		c.rejected.Add(1)
+		return chosen(j.Reply, '4', replyTryAgain)
+	case j.Action == filter.Quarantine && in.quarantine():
+		c.quarantined.Add(1)
+		return replyKept
+	case time.Since(in.started) > in.server.cfg.Timeouts.Answer:
+		c.aborted.Add(1)
+		return replyLate
+	}
+	defer context.AfterFunc(ctx, in.out.abort)()
+	if r := in.begin(in.msg.raw); r != "" {
+		return r
+	}
+	return in.commit(ctx)
+}
+
+// chosen is the judgement's own reply where it is one of its class, else the usual one.
+func chosen(text string, class byte, usual reply) reply {
+	if !replyLine([]byte(text)) || text[0] != class || !printable(text) {
+		return usual
+	}
+	return reply(text + "\r\n")
+}
+
+// quarantine hands the message to the quarantine; false delivers it.
+func (in *incoming) quarantine() bool {
+	keep := in.server.cfg.Quarantine
+	if keep == nil {
+		return false
+	}
+	if err := keep(in.env, filter.Apply(in.msg.raw, in.judged)); err != nil {
+		in.server.log.Error("quarantine failed, the message is delivered", "err", err)
+		return false
+	}
+	return true
+}
+
+// begin asks the next hop to take content and sends the first of it with the judgement's fields. The answer is "" where
+// it goes well.
+func (in *incoming) begin(raw []byte) reply {
+	r, err := in.out.data()
+	if err != nil {
+		return in.hopLost("DATA", err)
+	}
+	if r.code() != 354 {
+		in.server.counters.refused.Add(1)
+		return r
+	}
+	head, body := splitHead(raw)
+	if trace := in.out.trace(in.env); trace != nil {
+		head = append(trace, head...)
+	}
+	if _, err = in.out.Write(filter.Apply(head, in.judged)); err == nil {
+		_, err = in.out.Write(body)
+	}
+	if err != nil {
+		return in.hopLost("content", err)
+	}
+	return ""
+}
+
+// splitHead parts a message behind the empty line that ends its header. Fields are added and removed before it, so the
+// rest need not be copied.
+func splitHead(raw []byte) (head, body []byte) {
+	if bytes.HasPrefix(raw, []byte("\r\n")) {
+		return raw[:2], raw[2:]
+	}
+	end := bytes.Index(raw, []byte("\r\n\r\n"))
+	if end < 0 {
+		return raw, nil
+	}
+	return raw[:end+4], raw[end+4:]
+}
+
+// commit ends the content at the next hop, if the client is still there and in time, and returns the next hop's answer.
+func (in *incoming) commit(ctx context.Context) reply {
+	stop := context.AfterFunc(ctx, in.out.abort)
+	answers, err := in.out.commit(stop)
+	stop()
+	if err != nil {
+		return in.hopLost("final dot", err)
+	}
+	if answers[0].ok() {
+		in.server.counters.delivered.Add(1)
+	} else {
+		in.server.counters.refused.Add(1)
+	}
+	return answers[0]
+}
+
+// hopLost is a next hop that broke off, or was broken off since the client is gone or out of time.
+func (in *incoming) hopLost(step string, err error) reply {
+	in.server.hopFailed(step, err)
+	return replyNextHop
+}
+
+// log writes the one line of a message.
+func (in *incoming) log(answer reply) {
+	in.server.log.LogAttrs(context.Background(), slog.LevelInfo, "message",
+		slog.String("door", "smtp"),
+		slog.String("client", in.env.ClientAddr),
+		slog.String("sender", in.env.Sender),
+		slog.Int("recipients", len(in.env.Recipients)),
+		slog.Int64("size", in.size),
+		slog.Any("verdict", in.judged.Verdict.Kind),
+		slog.String("reason", in.judged.Verdict.Reason),
+		slog.String("cluster", in.judged.Verdict.Cluster),
+		slog.String("id", in.env.QueueID),
+		slog.Duration("took", time.Since(in.started)),
+		slog.String("reply", answer.line()),
+	)
+}

@@ -1,0 +1,90 @@
+package smtpproxy
+
+import (
+	"bytes"
+	"time"
+
+	"spamsim/milter/filter"
+)
+
+// receive reads content to its end: held in memory, or passed on once it is too large to be judged, or for nothing
+// once it is sure to be refused. false is a client that went away or fell silent.
+func (in *incoming) receive() bool {
+	c := in.session.client
+	for {
+		_ = c.conn.SetReadDeadline(time.Now().Add(in.server.cfg.Timeouts.Data))
+		if _, err := c.r.Peek(1); err != nil {
+			return false
+		}
+		src, _ := c.r.Peek(c.r.Buffered())
+		n, done := in.take(src)
+		_, _ = c.r.Discard(n)
+		if done {
+			return true
+		}
+	}
+}
+
+// take decodes what has come.
+func (in *incoming) take(src []byte) (n int, done bool) {
+	grown := len(src) + in.dec.crs + bytes.Count(src, []byte("\n")) // each bare LF becomes two octets
+	if in.msg == nil {
+		in.scratch, n, done = in.dec.decode(in.scratch[:0], src)
+		in.size += int64(len(in.scratch))
+	} else if !in.msg.room(grown) {
+		in.server.counters.noMemory.Add(1)
+		in.refuse(replyNoMemory)
+		return in.take(src)
+	} else {
+		in.msg.raw, n, done = in.dec.decode(in.msg.raw, src)
+		in.size = int64(len(in.msg.raw))
+	}
+	in.limits()
+	if in.stream {
+		in.forward()
+	}
+	return n, done
+}
+
+// limits decides what the content so far is too large for.
+func (in *incoming) limits() {
+	cfg := &in.server.cfg
+	switch {
+	case in.refusal != "":
+	case in.dec.bareLF > 0 && cfg.BareLF == RejectBareLF:
+		in.refuse(replyBareLF)
+	case cfg.MaxMessage > 0 && in.size > cfg.MaxMessage:
+		in.server.counters.tooLarge.Add(1)
+		in.refuse(replyTooLarge)
+	case in.msg != nil && len(in.msg.raw) > cfg.MaxJudged:
+		in.skip()
+	}
+}
+
+// refuse reads on for nothing.
+func (in *incoming) refuse(r reply) {
+	in.refusal, in.stream = r, false
+	in.free()
+	in.out.drop()
+}
+
+// skip sends what is held on its way, unjudged.
+func (in *incoming) skip() {
+	in.server.counters.skipped.Add(1)
+	in.judged = in.server.cfg.pass(in.env, filter.Skipped, "size")
+	if r := in.begin(in.msg.raw); r != "" {
+		in.refuse(r)
+		return
+	}
+	in.stream = true
+	in.free()
+	in.scratch = in.scratch[:0]
+}
+
+// forward passes on what was decoded last.
+func (in *incoming) forward() {
+	if _, err := in.out.Write(in.scratch); err != nil {
+		in.refuse(in.hopLost("content", err))
+	}
+	in.scratch = in.scratch[:0]
+}
