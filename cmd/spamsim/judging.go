@@ -13,7 +13,8 @@ import (
 	"spamsim/milter/filter"
 )
 
-// A judging stands between the doors and the filter: it writes the log line of each message and counts it.
+// A judging stands between the doors and the filter: it counts each message by its verdict. The line of the log that each
+// message has is the door's, which knows what became of it; what was measured is told at level debug.
 type judging struct {
 	filter *filter.Filter
 	log    *slog.Logger
@@ -30,6 +31,9 @@ type tally struct{ door, verdict, reason string }
 func (j *judging) check(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
 	begun := time.Now()
 	out := j.filter.Check(ctx, env, raw)
+	if ctx.Err() != nil { // the door waits no more: what it does now is told by pass
+		return out
+	}
 	j.note(env, &out.Verdict, source.MessageID(raw), len(raw), time.Since(begun))
 	return out
 }
@@ -41,16 +45,13 @@ func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) fi
 	return out
 }
 
-// note writes the one line of a message, never with its subject or text, and counts it. The keys and their order are
-// fixed.
+// note counts a message, and tells what was measured of it: never its subject or text.
 func (j *judging) note(env *filter.Envelope, v *filter.Verdict, id string, octets int, took time.Duration) {
 	verdict := kindWord(v.Kind)
-	j.log.LogAttrs(context.Background(), slog.LevelInfo, "message",
-		slog.String("door", env.Door), slog.String("verdict", verdict), slog.String("reason", v.Reason),
-		slog.Float64("sigma", round(v.Sigma)), slog.String("cluster", v.Cluster), slog.Int("copies", v.Copies),
-		slog.String("queue_id", env.QueueID), slog.String("message_id", id), slog.String("client", env.ClientAddr),
-		slog.String("sender", env.Sender), slog.Int("recipients", len(env.Recipients)), slog.Int("octets", octets),
-		slog.Float64("ms", round(float64(took)/float64(time.Millisecond))))
+	j.log.LogAttrs(context.Background(), slog.LevelDebug, "judged",
+		slog.String("door", env.Door), slog.String("id", env.QueueID), slog.String("message_id", id),
+		slog.String("verdict", verdict), slog.String("reason", v.Reason), slog.Float64("sigma", round(v.Sigma)),
+		slog.String("cluster", v.Cluster), slog.Int("copies", v.Copies), slog.Int("octets", octets), slog.Duration("took", took))
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.counts == nil {
