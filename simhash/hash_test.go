@@ -81,15 +81,17 @@ func TestSumEqualsDefinition(t *testing.T) {
 	}
 }
 
-// Equal features fill one counter alone, to the brim of each tier.
+// Equal features fill one counter alone, to the brim of each tier: 255, and 257 times that.
 func TestCountersAtTheBrim(t *testing.T) {
-	for _, n := range []int{254, 255, 256, 510, 511, 65534, 65535, 65536, 70000} {
-		features, weights := make([][4]uint64, n), make([]int, n)
-		for i := range features {
-			features[i], weights[i] = [4]uint64{1, 1 << 63, 1 << 8, ^uint64(0)}, 1
+	for _, weight := range []int{1, 254, 255} {
+		for _, n := range []int{2, 254, 255, 256, 257, 258, 259, 511, 515, 516} {
+			features, weights := make([][4]uint64, n), make([]int, n)
+			for i := range features {
+				features[i], weights[i] = [4]uint64{1, 1 << 63, 1 << 8, ^uint64(0)}, weight
+			}
+			features[n-1] = [4]uint64{2, 3, 5, 7}
+			checkSum(t, features, weights)
 		}
-		features[n-1] = [4]uint64{2, 3, 5, 7}
-		checkSum(t, features, weights)
 	}
 }
 
