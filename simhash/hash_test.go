@@ -83,8 +83,8 @@ func TestSumEqualsDefinition(t *testing.T) {
 
 // Equal features fill one counter alone, to the brim of each tier: 255, and 257 times that.
 func TestCountersAtTheBrim(t *testing.T) {
-	for _, weight := range []int{1, 254, 255} {
-		for _, n := range []int{2, 254, 255, 256, 257, 258, 259, 511, 515, 516} {
+	for _, weight := range []int{1, 128, 254, 255} { // 512 times 128 is one too many
+		for _, n := range []int{2, 254, 255, 256, 257, 258, 259, 511, 512, 513, 514, 516} {
 			features, weights := make([][4]uint64, n), make([]int, n)
 			for i := range features {
 				features[i], weights[i] = [4]uint64{1, 1 << 63, 1 << 8, ^uint64(0)}, weight
