@@ -8,6 +8,6 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"mail", "Filter mail:", []func(*app) *cobra.Command{newServe, newDemo, newCheck, newTrain, newForget}},
-	{"look", "Look into mail:", []func(*app) *cobra.Command{newBacktest, newCompare, newCode}},
+	{"look", "Look into mail:", []func(*app) *cobra.Command{newBacktest, newGroup, newCompare, newCode}},
 	{"about", "Set up and find out:", []func(*app) *cobra.Command{newStats, newConfig, newVersion}},
 }

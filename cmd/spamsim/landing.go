@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/milter/filter"
 	"spamsim/nilsimsa"
+	"spamsim/simhash"
 )
 
 var kindWords = [...]string{"clean", "bulk", "abstain", "exempt", "skipped", "error"}
@@ -28,3 +30,16 @@ func pass(conf *config.Loaded, kind filter.Kind, reason string) filter.Judgement
 }
 
 var errInUse = errors.New("landing")
+
+func textOf(raw []byte) (string, uint64) {
+	text := strings.ToLower(string(raw))
+	var h simhash.Hash
+	words := strings.Fields(text)
+	for i, w := range words {
+		h.AddString(w, 1)
+		if i > 0 {
+			h.AddString(words[i-1]+" "+w, 1)
+		}
+	}
+	return text, h.Code64(simhash.TieClear)
+}
