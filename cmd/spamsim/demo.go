@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -185,15 +184,12 @@ func (s *show) verdict(m demo.Mail) error {
 	return errors.New("a message that was accepted is not in the maildir")
 }
 
-// headerOf reads the X-Spamsim field at the top of a message: the verdict under "", else key and value.
+// headerOf reads the X-Spamsim field of a message: the verdict under "", else key and value.
 func headerOf(raw []byte) map[string]string {
 	out := map[string]string{}
-	field, _, _ := bytes.Cut(raw, []byte("\r\n\r\n"))
-	text, ok := strings.CutPrefix(strings.ReplaceAll(string(field), "\r\n\t", " "), "X-Spamsim:")
-	if !ok {
-		return out
-	}
-	text, _, _ = strings.Cut(text, "\r\n")
+	header, _, _ := strings.Cut(strings.ReplaceAll("\n"+string(raw), "\r\n", "\n"), "\n\n")
+	_, text, _ := strings.Cut(strings.ReplaceAll(header, "\n\t", " "), "\nX-Spamsim: ")
+	text, _, _ = strings.Cut(text, "\n")
 	for part := range strings.SplitSeq(text, ";") {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
-
 	"spamsim/simhash"
 )
 
@@ -40,13 +38,28 @@ func Read(text string, code uint64) Text {
 	if len(words) == 0 {
 		return t
 	}
-	t.whole = max(1, xxhash.Sum64String(strings.Join(words, " ")))
+	t.whole = max(1, hash(words))
 	for i := range max(0, len(words)-2) {
-		t.sketch = append(t.sketch, xxhash.Sum64String(strings.Join(words[i:i+3], " ")))
+		t.sketch = append(t.sketch, hash(words[i:i+3]))
 	}
 	slices.Sort(t.sketch)
 	t.sketch = slices.Clone(first(slices.Compact(t.sketch), sketchSize))
 	return t
+}
+
+// hash is FNV-1a over the words, each ended by a NUL, and then mixed by Stafford's variant 13 of MurmurHash3's finisher:
+// FNV alone leaves the highest bits of short texts alike, and the smallest hashes are chosen by those.
+func hash(words []string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, w := range words {
+		for i := range len(w) {
+			h = (h ^ uint64(w[i])) * 1099511628211
+		}
+		h *= 1099511628211
+	}
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
 }
 
 func first(s []uint64, n int) []uint64 { return s[:min(len(s), n)] }
