@@ -225,6 +225,7 @@ func (c *client) Close() error {
 	defer c.server.forget(c)
 	c.settle()
 	_ = c.flush()
+	c.last = true // go-smtp reads once more after QUIT: what came behind it is not heard
 	return c.cut()
 }
 

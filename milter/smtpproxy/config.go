@@ -123,14 +123,6 @@ func or[T comparable](v *T, d T) {
 	}
 }
 
-// pass is the judgement of a message that was not looked at.
-func (c *Config) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
-	if c.Pass == nil {
-		return filter.Judgement{Verdict: filter.Verdict{Kind: kind, Reason: reason}}
-	}
-	return c.Pass(env, kind, reason)
-}
-
 // nextHopError says what is wrong with Config.NextHop.
 func nextHopError(url, why string) error {
 	return fmt.Errorf("%w %q: %s", ErrNextHop, url, why)

@@ -16,7 +16,7 @@ var (
 
 // An exchange is a transaction at an SMTP or LMTP server.
 //
-// Commands go out together where the server pipelines. A connection that served before may have died since: if it ends
+// Commands go out together where the server pipelines. A connection that was kept may have died since: if it ends
 // before it answers anything, all commands so far go again to a new one, once. Nothing was heard yet and no content
 // sent, so nothing can happen twice.
 type exchange struct {

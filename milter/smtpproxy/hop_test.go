@@ -46,6 +46,7 @@ type fake struct {
 	said []string // lines of all connections
 	kept []kept
 	cut  int // contents without a final dot
+	row  int // commands behind which a further one lay already
 	n    int // connections
 }
 
@@ -140,6 +141,13 @@ func (f *fake) counts() (conns, cut int) {
 	return f.n, f.cut
 }
 
+// inRow returns how many commands came together with a further one.
+func (f *fake) inRow() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.row
+}
+
 type fakeConn struct {
 	*fake
 	conn net.Conn
@@ -161,6 +169,9 @@ func (c *fakeConn) serve() {
 		line = strings.TrimRight(line, "\r\n")
 		c.mu.Lock()
 		c.said = append(c.said, line)
+		if c.r.Buffered() > 0 {
+			c.row++
+		}
 		c.mu.Unlock()
 		if !c.command(line) {
 			return

@@ -42,22 +42,50 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 func (s *Server) failed(env *filter.Envelope, reason string) filter.Judgement {
 	s.counters.failed.Add(1)
 	s.log.Error("judging failed, the message passes", "door", "smtp", "reason", reason, "id", env.QueueID)
-	return s.cfg.pass(env, filter.Error, reason)
+	return s.pass(env, filter.Error, reason)
 }
 
 // check judges one message, within the limit of messages judged at once. A panic concerns that message alone.
 func (s *Server) check(ctx context.Context, env *filter.Envelope, raw []byte) (j filter.Judgement) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("judging panicked", "door", "smtp", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			j = s.failed(env, "panic")
-		}
-	}()
 	select {
 	case s.judging <- struct{}{}:
 		defer func() { <-s.judging }()
 	case <-ctx.Done():
 		return filter.Judgement{} // nobody waits for it
 	}
-	return s.cfg.Check(ctx, env, raw)
+	err := guard(func() error {
+		j = s.cfg.Check(ctx, env, raw)
+		return nil
+	})
+	if err != nil {
+		s.log.Error("judging panicked", "door", "smtp", "err", err)
+		return s.failed(env, "panic")
+	}
+	return j
+}
+
+// guard makes a panic of code that is not the proxy's own an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// pass is the judgement of a message that was not looked at.
+func (s *Server) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
+	j := filter.Judgement{Verdict: filter.Verdict{Kind: kind, Reason: reason}}
+	if s.cfg.Pass == nil {
+		return j
+	}
+	err := guard(func() error {
+		j = s.cfg.Pass(env, kind, reason)
+		return nil
+	})
+	if err != nil {
+		s.log.Error("verdict without judging failed", "door", "smtp", "err", err)
+	}
+	return j
 }

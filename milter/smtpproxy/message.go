@@ -24,26 +24,25 @@ type incoming struct {
 	started time.Time // of the client's final dot
 }
 
-// message takes the content of a transaction and returns the answer to its end, or to DATA where nothing was read.
-func (s *Server) message(t *transaction) reply {
-	in := &incoming{transaction: t, server: s, msg: hold(&s.budget)}
+// message takes the content of a transaction and answers its end, or DATA where there is no room for it.
+func (s *Server) message(t *transaction) {
+	in := &incoming{transaction: t, server: s, msg: hold(&s.budget), env: t.envelope()}
 	if in.msg == nil {
 		s.counters.noMemory.Add(1)
-		return replyNoMemory
+		t.session.noData(replyNoMemory)
+		return
 	}
 	defer in.free()
-	t.session.client.answer(replyReady)
-	if t.session.client.flush() != nil {
-		return in.gone()
-	}
-	in.env = t.envelope()
-	if !in.receive() {
-		return in.gone()
+	client := t.session.client
+	client.answer(replyReady)
+	if client.flush() != nil || !in.receive() {
+		client.answer(in.gone())
+		return
 	}
 	in.started = time.Now()
 	answer := in.settle()
 	in.log(answer)
-	return answer
+	client.answer(answer)
 }
 
 // free gives the message's memory back.
@@ -74,7 +73,7 @@ func (in *incoming) settle() reply {
 	ctx, cancel := context.WithTimeout(in.server.base, in.server.cfg.Timeouts.Abort)
 	defer cancel()
 	if in.stream {
-		return in.commit(ctx)
+		return in.commit(ctx, context.AfterFunc(ctx, in.out.abort))
 	}
 	defer in.session.client.watch(cancel)()
 	in.judged = in.server.judge(ctx, in.env, in.msg)
@@ -102,11 +101,12 @@ func (in *incoming) act(ctx context.Context) reply {
 		c.aborted.Add(1)
 		return replyLate
 	}
-	defer context.AfterFunc(ctx, in.out.abort)()
-	if r := in.begin(in.msg.raw); r != "" {
+	stop := context.AfterFunc(ctx, in.out.abort)
+	defer stop()
+	if r := in.begin(ctx, in.msg.raw); r != "" {
 		return r
 	}
-	return in.commit(ctx)
+	return in.commit(ctx, stop)
 }
 
 // chosen is the judgement's own reply where it is one of its class, else the usual one.
@@ -123,19 +123,33 @@ func (in *incoming) quarantine() bool {
 	if keep == nil {
 		return false
 	}
-	if err := keep(in.env, filter.Apply(in.msg.raw, in.judged)); err != nil {
-		in.server.log.Error("quarantine failed, the message is delivered", "err", err)
-		return false
+	err := guard(func() error { return keep(in.env, in.tagged(in.msg.raw)) })
+	if err != nil {
+		in.server.log.Error("quarantine failed, the message is delivered", "door", "smtp", "err", err)
 	}
-	return true
+	return err == nil
+}
+
+// tagged is a message with the judgement's fields, or as it was where putting them on goes wrong.
+func (in *incoming) tagged(raw []byte) (out []byte) {
+	out = raw
+	err := guard(func() error {
+		out = filter.Apply(raw, in.judged)
+		return nil
+	})
+	if err != nil {
+		in.server.counters.failed.Add(1)
+		in.server.log.Error("tagging failed, the message passes", "door", "smtp", "err", err)
+	}
+	return out
 }
 
 // begin asks the next hop to take content and sends the first of it with the judgement's fields. The answer is "" where
 // it goes well.
-func (in *incoming) begin(raw []byte) reply {
+func (in *incoming) begin(ctx context.Context, raw []byte) reply {
 	r, err := in.out.data()
 	if err != nil {
-		return in.hopLost("DATA", err)
+		return in.hopLost(ctx, "DATA", err)
 	}
 	if r.code() != 354 {
 		in.server.counters.refused.Add(1)
@@ -145,11 +159,11 @@ func (in *incoming) begin(raw []byte) reply {
 	if trace := in.out.trace(in.env); trace != nil {
 		head = append(trace, head...)
 	}
-	if _, err = in.out.Write(filter.Apply(head, in.judged)); err == nil {
+	if _, err = in.out.Write(in.tagged(head)); err == nil {
 		_, err = in.out.Write(body)
 	}
 	if err != nil {
-		return in.hopLost("content", err)
+		return in.hopLost(ctx, "content", err)
 	}
 	return ""
 }
@@ -167,13 +181,12 @@ func splitHead(raw []byte) (head, body []byte) {
 	return raw[:end+4], raw[end+4:]
 }
 
-// commit ends the content at the next hop, if the client is still there and in time, and returns the next hop's answer.
-func (in *incoming) commit(ctx context.Context) reply {
-	stop := context.AfterFunc(ctx, in.out.abort)
+// commit ends the content at the next hop and returns its answer. If stop says no, the client is gone or the time is
+// over, and the message is not ended.
+func (in *incoming) commit(ctx context.Context, stop func() bool) reply {
 	answers, err := in.out.commit(stop)
-	stop()
 	if err != nil {
-		return in.hopLost("final dot", err)
+		return in.hopLost(ctx, "final dot", err)
 	}
 	if answers[0].ok() {
 		in.server.counters.delivered.Add(1)
@@ -183,8 +196,12 @@ func (in *incoming) commit(ctx context.Context) reply {
 	return answers[0]
 }
 
-// hopLost is a next hop that broke off, or was broken off since the client is gone or out of time.
-func (in *incoming) hopLost(step string, err error) reply {
+// hopLost answers for a next hop that broke off, or was broken off since the client is gone or the time is over.
+func (in *incoming) hopLost(ctx context.Context, step string, err error) reply {
+	if ctx.Err() != nil {
+		in.server.counters.aborted.Add(1)
+		return replyLate
+	}
 	in.server.hopFailed(step, err)
 	return replyNextHop
 }

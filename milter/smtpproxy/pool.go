@@ -74,7 +74,7 @@ func (p *pool) put(r *remote) {
 	p.mu.Lock()
 	keep := !p.closed && !r.tainted && len(p.idle) < maxIdle && r.r.Buffered() == 0
 	if keep {
-		r.since = time.Now()
+		r.since, r.reused = time.Now(), true
 		p.idle = append(p.idle, r)
 		if p.timer == nil {
 			p.timer = time.AfterFunc(p.server.cfg.Timeouts.Idle, p.expire)

@@ -71,8 +71,8 @@ func (in *incoming) refuse(r reply) {
 // skip sends what is held on its way, unjudged.
 func (in *incoming) skip() {
 	in.server.counters.skipped.Add(1)
-	in.judged = in.server.cfg.pass(in.env, filter.Skipped, "size")
-	if r := in.begin(in.msg.raw); r != "" {
+	in.judged = in.server.pass(in.env, filter.Skipped, "size")
+	if r := in.begin(in.server.base, in.msg.raw); r != "" {
 		in.refuse(r)
 		return
 	}
@@ -84,7 +84,7 @@ func (in *incoming) skip() {
 // forward passes on what was decoded last.
 func (in *incoming) forward() {
 	if _, err := in.out.Write(in.scratch); err != nil {
-		in.refuse(in.hopLost("content", err))
+		in.refuse(in.hopLost(in.server.base, "content", err))
 	}
 	in.scratch = in.scratch[:0]
 }

@@ -16,7 +16,7 @@ type remote struct {
 	w        []byte // commands not sent yet
 	offer    features
 	timeouts *Timeouts
-	reused   bool      // it has served a transaction before
+	reused   bool      // it lay unused for a while and may have died since
 	tainted  bool      // it answered something with an error: no further transaction
 	since    time.Time // of when it lies unused
 	unbind   func() bool

@@ -184,16 +184,26 @@ func (s *session) Data(io.Reader) error {
 	t := s.tx
 	switch {
 	case t == nil:
-		s.client.answer(replyNoMail)
+		s.noData(replyNoMail)
 	case t.lost != "":
-		s.client.answer(t.lost)
+		s.noData(t.lost)
 	case len(t.accepted) == 0:
-		s.client.answer(replyNoRcpts)
+		s.noData(replyNoRcpts)
 	default:
-		s.client.answer(s.server.message(t))
+		s.server.message(t)
 		s.client.urgent()
 	}
 	return nil
+}
+
+// noData refuses DATA. What the client sent behind it without waiting is content, or pretends not to be: neither is
+// taken for commands.
+func (s *session) noData(r reply) {
+	s.client.answer(r)
+	if s.client.r.Buffered() > 0 {
+		s.client.urgent()
+		s.client.last = true
+	}
 }
 
 // Reset ends the transaction, if there is one, and what XFORWARD told for it.
