@@ -76,6 +76,7 @@ func (b *backtest) run(ctx context.Context, a *app, paths []string) error {
 	if b.json {
 		out := bufio.NewWriter(a.stdout)
 		lines := json.NewEncoder(out)
+		lines.SetEscapeHTML(false)
 		err = r.run(ctx, mail.seq, func(j judged) error { return lines.Encode(j.line()) })
 		err = firstError(err, out.Flush())
 	} else {

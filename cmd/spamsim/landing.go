@@ -14,7 +14,11 @@ var kindWords = [...]string{"clean", "bulk", "abstain", "exempt", "skipped", "er
 
 func kindWord(k filter.Kind) string { return kindWords[k] }
 
-func subjectOf(raw []byte) string { return "" }
+func subjectOf(raw []byte) string {
+	_, s, _ := strings.Cut(string(raw), "Subject: ")
+	s, _, _ = strings.Cut(s, "\r\n")
+	return s
+}
 
 func codesOf(raw []byte, mail bool) codes {
 	return codes{nilsimsa: nilsimsa.Sum(raw), known: true}

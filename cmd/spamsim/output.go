@@ -23,6 +23,7 @@ type app struct {
 	configFile     string
 	storePath      string
 	quiet          bool
+	bar            *progress // on the terminal now, nil where none is
 }
 
 // printf writes to standard output.
@@ -40,6 +41,9 @@ func (a *app) json(v any) error {
 
 // warn says what is wrong, also when quiet.
 func (a *app) warn(format string, args ...any) {
+	if a.bar != nil {
+		a.bar.hide()
+	}
 	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
 		fmt.Fprintf(a.stderr, "spamsim: %s\n", printable(line))
 	}

@@ -40,6 +40,7 @@ func (a *app) progress(what string, total int64) *progress {
 	p.bar = progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what), progressbar.OptionShowBytes(true),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+	a.bar = p
 	return p
 }
 
@@ -67,10 +68,16 @@ func (p *progress) share() string {
 	return fmt.Sprintf(", %.0f %%, about %v left", 100*done, left.Round(time.Second))
 }
 
-// done clears the bar.
+// hide clears the bar's line; the next message draws it again.
+func (p *progress) hide() {
+	_ = p.bar.Clear() // a terminal that is gone is no reason to fail
+}
+
+// done ends it.
 func (p *progress) done() {
 	if p.bar != nil {
-		_ = p.bar.Clear() // a terminal that is gone is no reason to fail
+		p.hide()
+		p.app.bar = nil
 	}
 }
 

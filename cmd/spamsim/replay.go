@@ -42,7 +42,7 @@ type judged struct {
 func (r *replay) run(ctx context.Context, mail iter.Seq[arrival], emit func(judged) error) error {
 	for j := range inOrder(mail, runtime.GOMAXPROCS(0), r.read) {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return ctx.Err()
 		}
 		if j.Err != nil && !errors.Is(j.Err, source.ErrTooLarge) {
 			r.bad.add(j.Err)
