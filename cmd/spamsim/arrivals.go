@@ -78,7 +78,7 @@ func when(m source.Message, clock string, last time.Time) time.Time {
 	if clock == clockFile && !m.Stamp.IsZero() {
 		return m.Stamp
 	}
-	received, date := source.Dates(m.Raw)
+	received, date := source.ReadHeader(m.Raw).Dates()
 	if clock == clockDate {
 		received, date = date, received
 	}

@@ -34,7 +34,7 @@ func (j *judging) check(ctx context.Context, env *filter.Envelope, raw []byte) f
 	if ctx.Err() != nil { // the door waits no more: what it does now is told by pass
 		return out
 	}
-	j.note(env, &out.Verdict, source.MessageID(raw), len(raw), time.Since(begun))
+	j.note(env, &out.Verdict, source.ReadHeader(raw).MessageID(), len(raw), time.Since(begun))
 	return out
 }
 

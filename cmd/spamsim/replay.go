@@ -69,9 +69,10 @@ func (r *replay) run(ctx context.Context, mail iter.Seq[arrival], emit func(judg
 func (r *replay) read(m arrival) judged {
 	j := judged{arrival: m}
 	if m.Err == nil {
-		j.env = source.Envelope(m.Raw, r.trusted)
+		h := source.ReadHeader(m.Raw)
+		j.env = h.Envelope(r.trusted)
 		j.env.Time = m.at
-		j.id = source.MessageID(m.Raw)
+		j.id = h.MessageID()
 	}
 	return j
 }

@@ -75,7 +75,7 @@ func (l *Local) envelope(raw []byte) (*filter.Envelope, error) {
 	if int64(len(raw)) > l.Limit {
 		return nil, ErrTooLarge
 	}
-	env := source.Envelope(raw, l.Trusted)
+	env := source.ReadHeader(raw).Envelope(l.Trusted)
 	env.Time = l.Now()
 	return env, nil
 }

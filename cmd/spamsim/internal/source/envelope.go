@@ -15,8 +15,7 @@ import (
 // Envelope guesses the transaction by which a stored message came: the sender is its Return-Path, else From; the
 // recipients are Delivered-To, else To and Cc; the client is the first untrusted host of its Received fields, or ""
 // where none is told. Time is zero: see Dates. Door is "check".
-func Envelope(raw []byte, trusted []netip.Prefix) *filter.Envelope {
-	h := fields(raw)
+func (h Header) Envelope(trusted []netip.Prefix) *filter.Envelope {
 	env := &filter.Envelope{Door: "check", Sender: h.sender(), ClientAddr: client(h["received"], trusted)}
 	for _, name := range []string{"delivered-to", "to", "cc"} {
 		if name == "to" && len(env.Recipients) > 0 {
@@ -33,8 +32,7 @@ func Envelope(raw []byte, trusted []netip.Prefix) *filter.Envelope {
 
 // Dates returns when a message arrived, by its topmost Received field, and when it was written, by its Date field;
 // zero where a field is missing or cannot be read.
-func Dates(raw []byte) (arrived, written time.Time) {
-	h := fields(raw)
+func (h Header) Dates() (arrived, written time.Time) {
 	if r := h["received"]; len(r) > 0 {
 		arrived = date(r[0][strings.LastIndexByte(r[0], ';')+1:])
 	}
@@ -45,15 +43,16 @@ func Dates(raw []byte) (arrived, written time.Time) {
 }
 
 // MessageID returns the Message-ID without its angle brackets, "" where there is none.
-func MessageID(raw []byte) string {
-	for _, v := range fields(raw)["message-id"] {
+func (h Header) MessageID() string {
+	for _, v := range h["message-id"] {
 		return strings.TrimSuffix(strings.TrimPrefix(v, "<"), ">")
 	}
 	return ""
 }
 
-// headerFields are the values of a header's fields by name in lower case, unfolded, in order.
-type headerFields map[string][]string
+// A Header is what the header of a message says of its envelope: the values of those fields by name in lower case,
+// unfolded, in order.
+type Header map[string][]string
 
 // maxHeader bounds how much of a message is searched for its header, in octets.
 const maxHeader = 256 << 10
@@ -61,9 +60,9 @@ const maxHeader = 256 << 10
 // wanted are the fields that say something of the envelope.
 var wanted = []string{"return-path", "from", "delivered-to", "to", "cc", "received", "date", "message-id"}
 
-// fields reads the header of a message up to the first line that belongs to none.
-func fields(raw []byte) headerFields {
-	h := headerFields{}
+// ReadHeader reads the header of a message up to the first line that belongs to none.
+func ReadHeader(raw []byte) Header {
+	h := Header{}
 	raw = raw[:min(len(raw), maxHeader)]
 	for len(raw) > 0 {
 		field := raw[:fieldEnd(raw)]
@@ -73,14 +72,20 @@ func fields(raw []byte) headerFields {
 			break
 		}
 		if key := strings.ToLower(string(bytes.TrimSpace(name))); slices.Contains(wanted, key) {
-			h[key] = append(h[key], string(bytes.TrimSpace(unfold.ReplaceAll(value, nil))))
+			h[key] = append(h[key], unfold(value))
 		}
 	}
 	return h
 }
 
-// unfold matches what folding put in (RFC 5322 section 2.2.3).
-var unfold = regexp.MustCompile(`\r?\n`)
+// unfold takes out the line ends that folding put in (RFC 5322 section 2.2.3).
+func unfold(value []byte) string {
+	s := strings.TrimSpace(string(value))
+	if strings.Contains(s, "\n") {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", ""), "\n", "")
+	}
+	return s
+}
 
 // fieldEnd returns the length of the field at the head of raw: its line, and the lines after it that begin with a
 // blank.
@@ -98,7 +103,7 @@ func fieldEnd(raw []byte) int {
 }
 
 // sender is the envelope sender: "" where Return-Path says so (a bounce) or nothing is known.
-func (h headerFields) sender() string {
+func (h Header) sender() string {
 	for _, v := range h["return-path"] {
 		if v == "<>" {
 			return ""

@@ -30,7 +30,7 @@ func TestEnvelope(t *testing.T) {
 		{"field after text", "hello\nFrom: a@x.example\n\n", "", nil},
 		{"nothing", "", "", nil},
 	} {
-		env := Envelope([]byte(c.raw), trusted)
+		env := ReadHeader([]byte(c.raw)).Envelope(trusted)
 		if env.Sender != c.sender || !cmp.Equal(env.Recipients, c.recipients) || env.Door != "check" {
 			t.Errorf("%s: %q to %q", c.name, env.Sender, env.Recipients)
 		}
@@ -56,7 +56,7 @@ func TestClient(t *testing.T) {
 		{"address after by", "Received: from x by mx [198.51.100.7]\n", ""},
 		{"no address", "Received: from x (y [1.2.3]) by mx\n", ""},
 	} {
-		if got := Envelope([]byte(c.received+"Subject: x\n\n"), trusted).ClientAddr; got != c.want {
+		if got := ReadHeader([]byte(c.received + "Subject: x\n\n")).Envelope(trusted).ClientAddr; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -64,11 +64,11 @@ func TestClient(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	at := time.Date(2001, 1, 2, 3, 4, 5, 0, time.UTC)
-	arrived, written := Dates([]byte("Received: from a by b; Tue, 2 Jan 2001\n\t05:04:05 +0200 (CEST)\nDate: Mon, 1 Jan 2001 03:04:05 GMT\n\n"))
+	arrived, written := ReadHeader([]byte("Received: from a by b; Tue, 2 Jan 2001\n\t05:04:05 +0200 (CEST)\nDate: Mon, 1 Jan 2001 03:04:05 GMT\n\n")).Dates()
 	if !arrived.Equal(at) || !written.Equal(at.Add(-24*time.Hour)) {
 		t.Errorf("%v, %v", arrived, written)
 	}
-	if a, w := Dates([]byte("Received: from a by b\nDate: soon\n\n")); !a.IsZero() || !w.IsZero() {
+	if a, w := ReadHeader([]byte("Received: from a by b\nDate: soon\n\n")).Dates(); !a.IsZero() || !w.IsZero() {
 		t.Errorf("%v, %v", a, w)
 	}
 }
@@ -77,7 +77,7 @@ func TestDates(t *testing.T) {
 func TestHeaderWork(t *testing.T) {
 	allocs := func(lines int) float64 {
 		raw := []byte("To: a@x.example,\n" + strings.Repeat(" b@x.example,\n", lines) + "\n\n")
-		return testing.AllocsPerRun(3, func() { fields(raw) })
+		return testing.AllocsPerRun(3, func() { ReadHeader(raw) })
 	}
 	if few, many := allocs(500), allocs(16_000); many > few+20 {
 		t.Errorf("%v allocations for 500 lines, %v for 16,000", few, many)

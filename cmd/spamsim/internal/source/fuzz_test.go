@@ -35,11 +35,11 @@ func FuzzMbox(f *testing.F) {
 			if len(raw) > 64 {
 				t.Fatalf("%d octets, limit 64", len(raw))
 			}
-			env := Envelope(raw, trusted)
+			env := ReadHeader(raw).Envelope(trusted)
 			if strings.ContainsAny(env.ClientAddr, "[]() \n") {
 				t.Fatalf("client %q", env.ClientAddr)
 			}
-			Dates(raw)
+			ReadHeader(raw).Dates()
 		}
 		if total > len(a) && !bytes.HasPrefix(a, []byte{0x1f, 0x8b}) {
 			t.Fatalf("%d octets out of %d", total, len(a))
