@@ -31,7 +31,7 @@ type session struct {
 const bufferSize = 16 << 10
 
 func newSession(s *Server, conn net.Conn) *session {
-	t := &timedConn{Conn: conn, idle: s.idleTimeout()}
+	t := &timedConn{Conn: conn, idle: s.idleTimeout(), ack: quickAck(conn)}
 	return &session{
 		server: s,
 		conn:   t,

@@ -17,6 +17,7 @@ const drainGrace = 2 * time.Second
 type timedConn struct {
 	net.Conn
 	idle time.Duration // between packets
+	ack  func()        // has what comes acknowledged at once
 
 	mu       sync.Mutex
 	waiting  bool // between packets, not inside one
@@ -32,6 +33,7 @@ func (c *timedConn) Read(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.ack()
 	return c.Conn.Read(p)
 }
 
