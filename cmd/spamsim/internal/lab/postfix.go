@@ -91,12 +91,15 @@ func (p *Postfix) write(t testing.TB, name, text string) {
 	}
 }
 
-// run runs one of Postfix's commands to its end and returns what it printed.
+// run runs one of Postfix's commands to its end and returns what it printed; warnings are left out.
 func (p *Postfix) run(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("/usr/sbin/"+name, args...).CombinedOutput()
+	cmd := exec.Command("/usr/sbin/"+name, args...)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, errs.String())
 	}
 	return strings.TrimSpace(string(out))
 }
