@@ -26,20 +26,23 @@ func (s *session) judge(env *filter.Envelope) (filter.Judgement, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.server.ctx, s.server.judgeTimeout())
 	defer cancel()
-	done := make(chan filter.Judgement, 1) // room for an answer that comes when nobody waits any more
+	done := make(chan checked, 1) // room for an answer that comes when nobody waits any more
 	raw := m.raw
 	s.server.running.Go(func() { done <- s.server.check(ctx, env, raw) })
 	return s.await(ctx, env, done)
 }
 
 // await waits for a judgement. A filter that takes too long is not waited for: the message passes unjudged.
-func (s *session) await(ctx context.Context, env *filter.Envelope, done <-chan filter.Judgement) (filter.Judgement, error) {
+func (s *session) await(ctx context.Context, env *filter.Envelope, done <-chan checked) (filter.Judgement, error) {
 	tick := time.NewTicker(s.server.progress())
 	defer tick.Stop()
 	for {
 		select {
-		case j := <-done:
-			return j, nil
+		case c := <-done:
+			if c.panicked {
+				return s.server.failed(env, "panic"), nil
+			}
+			return c.Judgement, nil
 		case <-tick.C:
 			writePacket(s.w, actProgress)
 			if err := s.w.Flush(); err != nil {
@@ -49,30 +52,39 @@ func (s *session) await(ctx context.Context, env *filter.Envelope, done <-chan f
 			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return filter.Judgement{}, ErrServerClosed
 			}
-			s.server.count(func(n *Stats) { n.Failed++ })
-			s.server.log().Error("judging took too long, the message passes", "door", "milter", "id", env.QueueID)
-			return s.server.pass(env, filter.Error, "timeout"), nil
+			return s.server.failed(env, "timeout"), nil
 		}
 	}
 }
 
-// check judges one message within the limit of messages judged at once. A panic concerns that message alone: it passes.
-func (s *Server) check(ctx context.Context, env *filter.Envelope, raw []byte) (j filter.Judgement) {
+// A checked is what came of asking the filter.
+type checked struct {
+	filter.Judgement
+	panicked bool
+}
+
+// check judges one message within the limit of messages judged at once. A panic concerns that message alone.
+func (s *Server) check(ctx context.Context, env *filter.Envelope, raw []byte) (c checked) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.count(func(n *Stats) { n.Failed++ })
-			s.log().Error("judging panicked, the message passes", "door", "milter", "id", env.QueueID,
-				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			j = s.pass(env, filter.Error, "panic")
+			s.log().Error("judging panicked", "door", "milter", "id", env.QueueID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			c = checked{panicked: true}
 		}
 	}()
 	select {
 	case s.judging <- struct{}{}:
 		defer func() { <-s.judging }()
 	case <-ctx.Done():
-		return filter.Judgement{} // nobody waits for it
+		return checked{} // nobody waits for it
 	}
-	return s.Check(ctx, env, raw)
+	return checked{Judgement: s.Check(ctx, env, raw)}
+}
+
+// failed is the judgement of a message on which judging itself failed: it passes.
+func (s *Server) failed(env *filter.Envelope, reason string) filter.Judgement {
+	s.count(func(n *Stats) { n.Failed++ })
+	s.log().Error("judging failed, the message passes", "door", "milter", "id", env.QueueID, "reason", reason)
+	return s.pass(env, filter.Error, reason)
 }
 
 // pass is what is put on a message that was not judged.

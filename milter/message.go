@@ -15,7 +15,7 @@ type message struct {
 	raw    []byte // header fields as they are on the wire, an empty line, the body
 	body   bool   // the empty line is in raw
 	names  []byte // the header fields' names in lower case, each ended by NUL
-	size   int    // octets of all of it, held or not
+	size   int    // octets that came, held or not, recipients among them
 	over   bool   // larger than may be held: raw is gone, its rest is only counted
 	full   bool   // no memory left for it: the same, but the client is to come back
 }
@@ -72,6 +72,14 @@ func (m *message) addBody(data []byte) {
 		m.body = true
 	}
 	m.raw = append(m.raw, data...)
+}
+
+// octets is the size of the message, to a few octets where it is not held.
+func (m *message) octets() int {
+	if m.raw == nil {
+		return m.size
+	}
+	return len(m.raw)
 }
 
 // drop gives up what is held of the message; its size goes on being counted.

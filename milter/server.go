@@ -29,8 +29,8 @@ type Server struct {
 
 	MaxConns     int           // connections at once, default 1000; further MTAs wait to be accepted
 	MaxJudging   int           // messages judged at once, default 4 for each processor; further ones wait
-	MaxMessage   int           // octets of a message that is judged, default 10 MB; a larger one passes as skipped
-	MaxHeld      int64         // octets of all messages held at once, default 256 MB; one beyond is answered 452
+	MaxMessage   int           // octets of a message that is judged, default 10 MiB; a larger one passes as skipped
+	MaxHeld      int64         // octets of all messages held at once, default 256 MiB; one beyond is answered 452
 	IdleTimeout  time.Duration // silence of an MTA between packets, default 7210 s as in libmilter
 	JudgeTimeout time.Duration // one judgement, default 60 s; then the message passes unjudged
 	Progress     time.Duration // between reports of progress while judging, default 2 s
@@ -96,8 +96,8 @@ func or[T int | int64 | time.Duration](set, usual T) T {
 	return set
 }
 
-func (s *Server) maxMessage() int             { return or(s.MaxMessage, 10_000_000) }
-func (s *Server) maxHeld() int64              { return or(s.MaxHeld, 256_000_000) }
+func (s *Server) maxMessage() int             { return or(s.MaxMessage, 10<<20) }
+func (s *Server) maxHeld() int64              { return or(s.MaxHeld, 256<<20) }
 func (s *Server) idleTimeout() time.Duration  { return or(s.IdleTimeout, 7210*time.Second) }
 func (s *Server) judgeTimeout() time.Duration { return or(s.JudgeTimeout, time.Minute) }
 func (s *Server) progress() time.Duration     { return or(s.Progress, 2*time.Second) }
@@ -191,7 +191,7 @@ func (s *Server) run(c *session) {
 	defer func() { <-s.slots }()
 	defer c.conn.Close()
 	defer c.reset()
-	err := c.serve()
+	err := c.guarded()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, c)

@@ -84,6 +84,19 @@ func TestPanicConcernsOneMessage(t *testing.T) {
 	})
 }
 
+// TestPanicInPass: what breaks in the conversation itself ends that conversation.
+func TestPanicInPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{MaxMessage: 10, Check: always(tagged), Pass: func(*filter.Envelope, filter.Kind, string) filter.Judgement { panic("a bug") }}
+		l := start(t, s)
+		want(t, connect(t, l, postfix37).mail(hello), "hung up")
+		want(t, connect(t, l, postfix37).mail(letter{from: "<a@b>"}), "i 0 X-Spamsim| clean; id=mx", "c")
+		if n := s.Stats(); n.Broken != 1 {
+			t.Errorf("counted %+v", n)
+		}
+	})
+}
+
 // TestSlowMessageHoldsNobody: while one message is judged, others are.
 func TestSlowMessageHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"io"
 	"net"
 	"os"
-
-	"spamsim/milter/filter"
+	"runtime/debug"
+	"time"
 )
 
 // A session is one connection of an MTA: one SMTP session, or several one after the other (QUIT_NC).
@@ -42,6 +42,16 @@ func newSession(s *Server, conn net.Conn) *session {
 
 // errQuit ends a session in good order.
 var errQuit = errors.New("the MTA is done")
+
+// guarded serves, and makes a panic the end of this conversation alone.
+func (s *session) guarded() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return s.serve()
+}
 
 // serve answers until the MTA quits, and says why it stopped otherwise.
 func (s *session) serve() error {
@@ -187,25 +197,15 @@ func (s *session) end(last []byte) error {
 		s.message.addBody(last)
 	}
 	defer s.reset()
+	begin := time.Now()
 	env := s.envelope()
 	j, err := s.judge(env)
 	if err != nil {
 		return err
 	}
 	answer(s.w, s.contract, &s.message, j)
-	s.report(env, j)
+	s.report(env, j, time.Since(begin))
 	return nil
-}
-
-// report writes the message's line in the log.
-func (s *session) report(env *filter.Envelope, j filter.Judgement) {
-	s.server.count(func(n *Stats) { n.Messages++ })
-	s.server.log().Info("message", "door", env.Door, "id", env.QueueID, "client", env.ClientAddr,
-		"rcpts", len(env.Recipients), "size", s.message.size, "verdict", j.Verdict.Kind, "reason", j.Verdict.Reason,
-		"sigma", j.Verdict.Sigma, "cluster", j.Verdict.Cluster, "action", j.Action)
-	if len(j.Add) > 0 && !s.contract.may(mayAddHeaders) {
-		s.server.log().Warn("the MTA lets no field be added", "door", env.Door, "id", env.QueueID)
-	}
 }
 
 // abort forgets the transaction. It also comes after a message that went well.

@@ -279,7 +279,7 @@ func readWire(r *bufio.Reader) (wire []byte, ok bool) {
 		if err != nil {
 			return wire, false
 		}
-		if bytes.HasSuffix(wire, []byte("\r\n.\r\n")) || string(wire) == ".\r\n" {
+		if bytes.HasSuffix(wire, []byte("\r\n.\r\n")) || len(wire) == 3 && string(wire) == ".\r\n" {
 			return wire[:len(wire)-3], true
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 	if s.counters.stuckJudgings.Load() >= maxStuck {
 		return s.failed(env, "busy")
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Check)
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Check)
 	defer cancel()
 	done := make(chan filter.Judgement, 1) // room for an answer that comes when nobody waits any more
 	msg.retain()
@@ -28,12 +28,15 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 	s.running.Go(func() {
 		defer s.counters.stuckJudgings.Add(-1)
 		defer msg.release()
-		done <- s.check(ctx, env, msg.raw)
+		done <- s.check(limited, env, msg.raw)
 	})
 	select {
 	case j := <-done:
 		return j
-	case <-ctx.Done():
+	case <-limited.Done():
+		if ctx.Err() != nil {
+			return filter.Judgement{} // the client is gone, or the server stops: there is nothing to pass
+		}
 		return s.failed(env, "timeout")
 	}
 }
