@@ -8,7 +8,21 @@ type Limits struct {
 	HeaderBytes  int // octets of one header block, default 256 KiB
 	Depth        int // nesting of multiparts and message/rfc822, default 20
 	Parts        int // leaves and multiparts together, default 500
-	DecodedBytes int // decoded text of all parts, default 8 MiB
+	DecodedBytes int // decoded text of all parts, and again as much of attachments; default 8 MiB
+}
+
+// or returns the limits with the defaults filled in.
+func (l Limits) or() Limits {
+	set := func(n *int, def int) {
+		if *n <= 0 {
+			*n = def
+		}
+	}
+	set(&l.HeaderBytes, 256<<10)
+	set(&l.Depth, 20)
+	set(&l.Parts, 500)
+	set(&l.DecodedBytes, 8<<20)
+	return l
 }
 
 // A Message is what was read out of one raw message.
@@ -20,6 +34,7 @@ type Message struct {
 	Type        string       // media type of the top entity, lower case: "text/plain", "multipart/report"
 	Blocks      []Block      // visible text in reading order
 	Hidden      string       // text that HTML hides from the reader
+	Links       []string     // targets of links in HTML, and http(s) addresses in plain text
 	Attachments []Attachment // every leaf that is not read as text
 	Defects     []Defect     // in the order in which they were met
 }
@@ -51,7 +66,7 @@ type Block struct {
 type Attachment struct {
 	Type string // media type, lower case
 	Name string // decoded file name, "" where none is given
-	Data []byte // decoded, up to the limit
+	Data []byte // decoded, up to the limit; may share memory with the raw message
 }
 
 // A Defect is one thing wrong with a message.

@@ -1,0 +1,90 @@
+package parse
+
+import (
+	"bytes"
+	"strings"
+)
+
+// What can be wrong with a message.
+const (
+	defectHeader     = "no empty line between header and body"
+	defectHeaderSize = "header over the limit"
+	defectTwice      = "content field given twice"
+	defectEncoding   = "unknown transfer encoding"
+	defectDecoded    = "text over the limit"
+	defectBase64     = "bad base64"
+	defectNotBase64  = "plain text declared base64"
+	defectCharset    = "unknown charset"
+	defectBadCharset = "text not in its charset"
+	defectEightBit   = "octets over 127 without a charset"
+	defectBoundary   = "multipart without its boundary"
+	defectNoParts    = "multipart without parts"
+	defectUnclosed   = "multipart without its end"
+	defectParts      = "parts over the limit"
+	defectDepth      = "nesting over the limit"
+	defectType       = "malformed media type"
+	defectPanic      = "parser failed, raw text taken"
+)
+
+// A parser holds what is left of the limits of one message.
+type parser struct {
+	m      *Message
+	limits Limits
+	text   int    // octets of text that may still be decoded
+	data   int    // octets of attachments likewise: a budget of their own, so that they cannot crowd out the text
+	parts  int    // entities met
+	hint   string // charset that the header's encoded words use, for text that declares none
+}
+
+// Parse reads a message. Any bytes are one: lines may end in CRLF, LF or CR, an mbox "From " line may come first, there
+// may be no header. What is wrong is listed in Defects and read as well as it can be; text that fits no rule is
+// Body. The result shares memory with raw only in Attachments.
+func Parse(raw []byte, l Limits) (m *Message) {
+	p := &parser{m: &Message{}, limits: l.or()}
+	p.text, p.data = p.limits.DecodedBytes, p.limits.DecodedBytes
+	defer func() {
+		if recover() != nil {
+			m = &Message{Type: "text/plain", Defects: []Defect{{What: defectPanic}}}
+			text, _ := decodeUTF8(raw[:min(len(raw), p.limits.DecodedBytes)], "", true)
+			m.Blocks = []Block{{Body, text}}
+		}
+	}()
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0 {
+		raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
+	}
+	p.message(dropEnvelope(raw))
+	return p.m
+}
+
+func (p *parser) defect(where, what string) {
+	p.m.Defects = append(p.m.Defects, Defect{where, what})
+}
+
+// message reads the whole message into p.m.
+func (p *parser) message(raw []byte) {
+	c, body := p.topHeader(raw)
+	p.topFields()
+	p.m.Type = mediaType(c.typ)
+	r := p.entity(entity{content: c, body: body})
+	p.m.Blocks, p.m.Hidden, p.m.Links = r.blocks, r.hidden, r.links
+}
+
+// topFields reads the fields that Message has a place for, the first of each.
+func (p *parser) topFields() {
+	var subject, from, id bool
+	for _, f := range p.m.Fields {
+		switch {
+		case !subject && strings.EqualFold(f.Name, "Subject"):
+			subject = true
+			v := unfold(f.Value)
+			p.hint = wordCharset(v)
+			p.m.Subject = strings.Join(strings.Fields(decodeWords(v, "")), " ")
+		case !from && strings.EqualFold(f.Name, "From"):
+			from = true
+			p.m.From = firstAddress(unfold(f.Value))
+		case !id && strings.EqualFold(f.Name, "Message-ID"):
+			id = true
+			p.m.MessageID = messageID(unfold(f.Value))
+		}
+	}
+}
