@@ -1,0 +1,340 @@
+package smtpproxy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"spamsim/milter/filter"
+)
+
+const small = "Subject: x\r\n\r\nbody\r\n"
+
+func TestActions(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		j      judgement
+		answer string
+	}{
+		{"reject", judgement{Action: filter.Reject, Reply: "550 5.7.1 bulk mail"}, "550 5.7.1 bulk mail\r\n"},
+		{"tempfail", judgement{Action: filter.TempFail, Reply: "451 4.7.1 bulk mail"}, "451 4.7.1 bulk mail\r\n"},
+		{"reject without words", judgement{Action: filter.Reject}, string(replyRejected)},
+		{"reject in the wrong class", judgement{Action: filter.Reject, Reply: "250 2.0.0 Ok"}, string(replyRejected)},
+		{"tempfail in the wrong class", judgement{Action: filter.TempFail, Reply: "550 5.7.1 no"}, string(replyTryAgain)},
+		{"words with a line end", judgement{Action: filter.Reject, Reply: "550 5.7.1 a\r\n250 b"}, string(replyRejected)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hop := newFake(t, nil)
+			s, addr := start(t, Config{NextHop: hop.url(), Check: judging(c.j)})
+			client, _ := hello(t, addr)
+			for range 2 {
+				if r := client.mail(stuff(small)); r != c.answer {
+					t.Errorf("answer: %q", r)
+				}
+			}
+			if len(hop.mails()) != 0 || strings.Contains(strings.Join(hop.lines(), "|"), "DATA") {
+				t.Errorf("the next hop heard %q", hop.lines())
+			}
+			if st := s.Stats(); st.Rejected != 2 || st.Delivered != 0 {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
+
+func TestQuarantine(t *testing.T) {
+	hop := newFake(t, nil)
+	var kept []string
+	var fail error
+	quarantine := func(env *envelope, raw []byte) error {
+		if fail != nil && fail.Error() == "panic" {
+			panic(fail)
+		}
+		if fail == nil {
+			kept = append(kept, strings.Join(env.Recipients, ",")+": "+string(raw))
+		}
+		return fail
+	}
+	j := judgement{Action: filter.Quarantine}
+	s, addr := start(t, Config{NextHop: hop.url(), Check: judging(j), Quarantine: quarantine})
+	c, _ := hello(t, addr)
+	if r := c.mail(stuff(small)); r != string(replyKept) {
+		t.Errorf("answer: %q", r)
+	}
+	if want := []string{"b@hop.test: " + string(filter.Apply([]byte(small), j))}; !slices.Equal(kept, want) || len(hop.mails()) > 0 {
+		t.Errorf("kept %q, arrived %+v", kept, hop.mails())
+	}
+	for i, err := range []error{errors.New("disk full"), errors.New("panic")} {
+		fail = err
+		if r := c.mail(stuff(small)); !strings.HasPrefix(r, "250 2.0.0 Ok: queued") {
+			t.Errorf("%v: %q", err, r)
+		}
+		if len(hop.mails()) != i+1 {
+			t.Errorf("%v: arrived %+v", err, hop.mails())
+		}
+	}
+	if st := s.Stats(); st.Quarantined != 1 || st.Delivered != 2 {
+		t.Errorf("%+v", st)
+	}
+	_, addr = start(t, Config{NextHop: hop.url(), Check: judging(j)})
+	c, _ = hello(t, addr)
+	if r := c.mail(stuff(small)); !strings.HasPrefix(r, "250 2.0.0 Ok: queued") || len(hop.mails()) != 3 {
+		t.Errorf("no quarantine: %q", r)
+	}
+}
+
+// passes is a Config.Pass that keeps what it was asked.
+type passes struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+func (p *passes) pass(_ *envelope, kind filter.Kind, reason string) judgement {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, reason)
+	return judgement{Verdict: filter.Verdict{Kind: kind, Reason: reason}}
+}
+
+// TestOwnFailures: a filter that panics or takes too long does not stop mail.
+func TestOwnFailures(t *testing.T) {
+	hop := newFake(t, nil)
+	var p passes
+	hang := make(chan struct{})
+	check := func(ctx context.Context, _ *envelope, raw []byte) judgement {
+		switch strings.TrimSpace(string(raw)) {
+		case "panic":
+			panic("at the filter")
+		case "timeout":
+			<-ctx.Done() // as told
+		case "deaf":
+			<-hang // as not told
+		}
+		return judgement{Action: filter.Reject}
+	}
+	s, addr := start(t, Config{NextHop: hop.url(), Check: check, Pass: p.pass, Timeouts: Timeouts{Check: 50 * time.Millisecond}})
+	c, _ := hello(t, addr)
+	for _, w := range []string{"panic", "timeout", "deaf"} {
+		if r := c.mail(stuff(w)); !strings.HasPrefix(r, "250 2.0.0 Ok: queued") {
+			t.Errorf("%s: %q", w, r)
+		}
+	}
+	if want := []string{"panic", "timeout", "timeout"}; !slices.Equal(p.asked, want) {
+		t.Errorf("asked %q", p.asked)
+	}
+	if st := s.Stats(); st.Failed != 3 || st.Delivered != 3 || len(hop.mails()) != 3 || st.Held == 0 {
+		t.Errorf("%+v; the deaf filter holds its message still", st)
+	}
+	close(hang)
+	eventually(t, "the message is given back", func() bool { return s.Stats().Held == 0 })
+}
+
+// TestDeafFilters: only so many judgements may hang at a time; then mail passes without being shown.
+func TestDeafFilters(t *testing.T) {
+	hop := newFake(t, nil)
+	var p passes
+	hang := make(chan struct{})
+	check := func(context.Context, *envelope, []byte) judgement {
+		<-hang
+		return judgement{}
+	}
+	_, addr := start(t, Config{NextHop: hop.url(), Check: check, Pass: p.pass, MaxJudging: 2 * maxStuck,
+		Timeouts: Timeouts{Check: time.Millisecond}})
+	defer close(hang)
+	c, _ := hello(t, addr)
+	for range maxStuck + 1 {
+		if r := c.mail(stuff(small)); !strings.HasPrefix(r, "250 ") {
+			t.Fatalf("answer: %q", r)
+		}
+	}
+	if n := len(p.asked); n != maxStuck+1 || p.asked[n-1] != "busy" || p.asked[n-2] != "timeout" {
+		t.Errorf("asked %q", p.asked)
+	}
+}
+
+// TestPassPanics: even then the message passes.
+func TestPassPanics(t *testing.T) {
+	hop := newFake(t, nil)
+	_, addr := start(t, Config{NextHop: hop.url(), Check: func(context.Context, *envelope, []byte) judgement { panic("x") },
+		Pass: func(*envelope, filter.Kind, string) judgement { panic("y") }})
+	c, _ := hello(t, addr)
+	if r := c.mail(stuff(small)); !strings.HasPrefix(r, "250 ") {
+		t.Errorf("answer: %q", r)
+	}
+}
+
+// TestSkipped: what is too large to be judged is passed on with what Pass says, once and whole.
+func TestSkipped(t *testing.T) {
+	hop := newFake(t, nil)
+	var p passes
+	var got captured
+	_, addr := start(t, Config{NextHop: hop.url(), Check: got.check, Pass: p.pass, MaxJudged: 100})
+	c, _ := hello(t, addr)
+	for _, n := range []int{100, 101, 50_000} {
+		content := strings.Repeat("x", n-2) + "\r\n"
+		if r := c.mail(stuff(content)); !strings.HasPrefix(r, "250 ") {
+			t.Errorf("%d: %q", n, r)
+		}
+		if m := hop.mails(); string(m[len(m)-1].content) != content {
+			t.Errorf("%d: %d octets arrived", n, len(m[len(m)-1].content))
+		}
+	}
+	if !slices.Equal(p.asked, []string{"size", "size"}) || len(got.raws) != 1 {
+		t.Errorf("asked %q, judged %d", p.asked, len(got.raws))
+	}
+}
+
+// TestSkippedRefused: a next hop that refuses DATA, or goes away, while a large message streams.
+func TestSkippedRefused(t *testing.T) {
+	for _, c := range []struct{ at, how, want string }{
+		{"DATA", "452 4.3.1 hop is full", "452 4.3.1 hop is full\r\n"},
+		{"DATA", hangUp, string(replyNextHop)},
+		{"content", hangUp, string(replyNextHop)},
+		{".", "552 5.3.4 hop finds it large", "552 5.3.4 hop finds it large\r\n"},
+	} {
+		hop := newFake(t, func(f *fake) {
+			f.answer = func(_ int, line string) string {
+				if line == c.at {
+					return c.how
+				}
+				return ""
+			}
+		})
+		s, addr := start(t, Config{NextHop: hop.url(), MaxJudged: 1000})
+		client, _ := hello(t, addr)
+		if r := client.mail(strings.Repeat("long\r\n", 1_000_000) + ".\r\n"); r != c.want {
+			t.Errorf("%s %s: %q", c.at, c.how, r)
+		}
+		client.do("NOOP")
+		if len(hop.mails()) > 0 || s.Stats().Held != 0 {
+			t.Errorf("%s %s: arrived %d, %+v", c.at, c.how, len(hop.mails()), s.Stats())
+		}
+	}
+}
+
+// TestClientGoneWhileJudged: whoever does not wait for the answer will come back, so nothing is delivered.
+func TestClientGoneWhileJudged(t *testing.T) {
+	hop := newFake(t, nil)
+	asked := make(chan struct{}, 1)
+	check := func(ctx context.Context, _ *envelope, _ []byte) judgement {
+		asked <- struct{}{}
+		<-ctx.Done()
+		return judgement{}
+	}
+	s, addr := start(t, Config{NextHop: hop.url(), Check: check, Timeouts: Timeouts{Check: patience}})
+	c, _ := hello(t, addr)
+	c.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+	c.say(stuff(small))
+	<-asked
+	c.Close()
+	eventually(t, "the message is given up", func() bool { return s.Stats().Aborted == 1 && s.Stats().Open == 0 })
+	if len(hop.mails()) != 0 || s.Stats().Failed != 0 {
+		t.Errorf("arrived %+v, %+v", hop.mails(), s.Stats())
+	}
+}
+
+// TestSlowJudging: what a client sends while it is watched is not lost.
+func TestSlowJudging(t *testing.T) {
+	hop := newFake(t, nil)
+	release := make(chan struct{})
+	asked := make(chan struct{}, 1)
+	check := func(context.Context, *envelope, []byte) judgement {
+		asked <- struct{}{}
+		<-release
+		return judgement{}
+	}
+	_, addr := start(t, Config{NextHop: hop.url(), Check: check, Timeouts: Timeouts{Check: patience}})
+	c, _ := hello(t, addr)
+	c.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+	c.say(stuff(small))
+	<-asked
+	time.Sleep(watchAfter + 50*time.Millisecond) // not a measure: sooner, the watch is not tried
+	c.say("MAIL FROM:<c@client.test>\r\nRC")
+	close(release)
+	c.want("250 2.0.0 Ok: queued")
+	c.say("PT TO:<b@hop.test>\r\nRSET\r\n")
+	for range 3 {
+		c.want("250")
+	}
+}
+
+// TestTooLate: once the time is over the next hop gets no final dot, whatever is being waited for.
+func TestTooLate(t *testing.T) {
+	t.Run("judging", func(t *testing.T) {
+		hop := newFake(t, nil)
+		check := func(ctx context.Context, _ *envelope, _ []byte) judgement {
+			time.Sleep(2 * time.Millisecond)
+			return judgement{}
+		}
+		_, addr := start(t, Config{NextHop: hop.url(), Check: check, Timeouts: Timeouts{Answer: time.Millisecond}})
+		c, _ := hello(t, addr)
+		if r := c.mail(stuff(small)); r != string(replyLate) {
+			t.Errorf("answer: %q", r)
+		}
+		if len(hop.mails()) != 0 {
+			t.Errorf("arrived %+v", hop.mails())
+		}
+	})
+	t.Run("DATA", func(t *testing.T) {
+		release := make(chan struct{})
+		hop := newFake(t, func(f *fake) {
+			f.answer = func(_ int, line string) string {
+				if line == "DATA" {
+					<-release
+				}
+				return ""
+			}
+		})
+		s, addr := start(t, Config{NextHop: hop.url(), Timeouts: Timeouts{Abort: 100 * time.Millisecond}})
+		c, _ := hello(t, addr)
+		if r := c.mail(stuff(small)); r != string(replyLate) {
+			t.Errorf("answer: %q", r)
+		}
+		close(release)
+		eventually(t, "the next hop is cut off", func() bool { _, cut := hop.counts(); return cut == 1 })
+		if st := s.Stats(); len(hop.mails()) != 0 || st.Aborted != 1 {
+			t.Errorf("arrived %+v, %+v", hop.mails(), st)
+		}
+	})
+	t.Run("final dot", func(t *testing.T) { // it was sent in time: its answer is waited for
+		hop := newFake(t, func(f *fake) {
+			f.answer = func(_ int, line string) string {
+				if line == "." {
+					time.Sleep(300 * time.Millisecond)
+				}
+				return ""
+			}
+		})
+		_, addr := start(t, Config{NextHop: hop.url(), Timeouts: Timeouts{Abort: 100 * time.Millisecond}})
+		c, _ := hello(t, addr)
+		if r := c.mail(stuff(small)); !strings.HasPrefix(r, "250 ") || len(hop.mails()) != 1 {
+			t.Errorf("answer: %q", r)
+		}
+	})
+}
+
+// TestMemoryBudget: a message for which there is no room is answered 452, to DATA or to its final dot, and the room
+// comes back.
+func TestMemoryBudget(t *testing.T) {
+	hop := newFake(t, nil)
+	s, addr := start(t, Config{NextHop: hop.url(), MemoryBudget: firstHeld + 1000})
+	c, _ := hello(t, addr)
+	d, _ := hello(t, addr)
+	c.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+	c.say("x")
+	d.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>")
+	d.say("DATA\r\n")
+	d.want(string(replyNoMemory))
+	c.say(strings.Repeat("y", 3*firstHeld) + "\r\n.\r\n")
+	c.want(string(replyNoMemory))
+	if r := d.mail(stuff(small)); !strings.HasPrefix(r, "250 ") {
+		t.Errorf("answer: %q", r)
+	}
+	if st := s.Stats(); st.NoMemory != 2 || st.Held != 0 || len(hop.mails()) != 1 {
+		t.Errorf("%+v", st)
+	}
+}
