@@ -1,0 +1,38 @@
+package parse
+
+import "testing"
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{" Hello,\r\n\tWORLD  ", "hello, world"},
+		{"v\u200bi\u00ada\u2060g\ufeffr\u200da", "viagra"},
+		{"раураl", "paypal"},
+		{"ＦＲＥＥ 𝐦𝐨𝐧𝐞𝐲 ﬁne", "free money fine"},
+		{"ᴠɪᴀɢʀᴀ", "viagra"},
+		{"🅵🆁🅴🅴 ⓕⓡⓔⓔ", "free free"},
+		{"please call the сор now", "please call the cop now"},
+		{"Это сор и тот век", "это сор и тот век"},
+		{"v\u0336i\u0336a\u0336", "via"},
+		{"café Ünter", "café ünter"},
+		{"a\u00a0\u3000b\u2003c", "a b c"},
+		{"a\xffb", "a\ufffdb"},
+		{"\u202eabc\u202c", "abc"},
+		{"한국어 ㈱", "한국어 (株)"},
+	} {
+		if got := Fold(c.in); got != c.want {
+			t.Errorf("Fold(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func FuzzFold(f *testing.F) {
+	f.Add("раураl сор Η η")
+	f.Add("v\u0336i\u200ba")
+	f.Fuzz(func(t *testing.T, s string) {
+		once := Fold(s)
+		if twice := Fold(once); twice != once {
+			t.Errorf("Fold(%q) = %q, folded again %q", s, once, twice)
+		}
+	})
+}

@@ -1,0 +1,270 @@
+package parse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// AppendTokens appends the tokens of a text that [Fold] has folded, and returns the longer slice.
+//
+// A token is, whichever comes first:
+//   - the host of a URL (http, https, ftp, or bare with "www."), the rest of the URL is dropped;
+//   - an e-mail address;
+//   - a pair of neighbouring characters of a script written without spaces between words (Han,
+//     Kana, Hangul, Thai, Lao, Khmer, Myanmar), or one such character that stands alone;
+//   - a word of letters and digits, its inner apostrophes dropped. A word that holds a letter is
+//     reduced to its skeleton, in which look-alikes such as l, i and 1, or s, 5 and $ are one:
+//     a copy with such letters exchanged then gives equal tokens.
+//
+// No token is empty. Tokens are substrings of one string made by the call, at most a little longer
+// than the text.
+func AppendTokens(dst []string, folded string) []string {
+	t := tokenizer{src: folded, dst: dst, at: -1}
+	t.out.Grow(len(folded) + 16)
+	t.run()
+	return t.dst
+}
+
+type tokenizer struct {
+	src string
+	pos int // next byte of src to read
+	at  int // position of the next '@' at or after pos, as far as known; len(src) where there is none
+	out strings.Builder
+	dst []string
+}
+
+func (t *tokenizer) run() {
+	for t.pos < len(t.src) {
+		c := t.src[t.pos]
+		switch {
+		case c < utf8.RuneSelf && class[c] == 0:
+			t.pos++
+		case c >= utf8.RuneSelf:
+			t.wide()
+		case t.url() || t.address():
+		default:
+			t.word()
+		}
+	}
+}
+
+// emit makes a token of what was written since start.
+func (t *tokenizer) emit(start int) {
+	if s := t.out.String(); start < len(s) {
+		t.dst = append(t.dst, s[start:])
+	}
+}
+
+// wide reads what begins with a character outside ASCII.
+func (t *tokenizer) wide() {
+	r, n := utf8.DecodeRuneInString(t.src[t.pos:])
+	switch {
+	case unspaced(r):
+		t.bigrams()
+	case wordRune(r):
+		t.word()
+	default:
+		t.pos += n
+	}
+}
+
+// bigrams reads a run of characters of unspaced scripts. Spaces inside the run are skipped: where a
+// line was wrapped, or a spammer set characters apart, the pairs stay the same.
+func (t *tokenizer) bigrams() {
+	prev, start := -1, t.out.Len()
+	for i := t.pos; i < len(t.src); {
+		r, n := utf8.DecodeRuneInString(t.src[i:])
+		if r == ' ' {
+			i++
+			continue
+		}
+		if !unspaced(r) {
+			break
+		}
+		now := t.out.Len()
+		t.out.WriteString(t.src[i : i+n])
+		if prev >= 0 {
+			t.emit(prev)
+		}
+		prev = now
+		i += n
+		t.pos = i
+	}
+	if prev == start {
+		t.emit(start)
+	}
+}
+
+// url reads a URL if one begins here.
+func (t *tokenizer) url() bool {
+	s := t.src[t.pos:]
+	c := s[0]
+	if c != 'h' && c != 'w' && c != 'f' {
+		return false
+	}
+	skip := -1
+	for _, p := range [...]string{"http://", "https://", "ftp://"} {
+		if strings.HasPrefix(s, p) {
+			skip = len(p)
+		}
+	}
+	if strings.HasPrefix(s, "www.") {
+		skip = 0
+	}
+	if skip < 0 {
+		return false
+	}
+	end := skip
+	for end < len(s) && s[end] > ' ' && s[end] < utf8.RuneSelf && s[end] != '<' && s[end] != '>' && s[end] != '"' {
+		end++
+	}
+	start := t.out.Len()
+	t.out.WriteString(host(s[skip:end]))
+	t.emit(start)
+	t.pos += end
+	return true
+}
+
+// host is the host of what follows the scheme of a URL, without port, user and final dots.
+func host(s string) string {
+	if i := strings.IndexAny(s, "/?#\\"); i >= 0 {
+		s = s[:i]
+	}
+	s = s[strings.LastIndexByte(s, '@')+1:]
+	n := 0
+	for n < len(s) && (alnum(s[n]) || s[n] == '.' || s[n] == '-') {
+		n++
+	}
+	return strings.Trim(s[:n], ".-")
+}
+
+// address reads an e-mail address if one begins here. The local part has at most 64 octets (RFC
+// 5321, section 4.5.3.1.1), which bounds how far one looks ahead.
+func (t *tokenizer) address() bool {
+	if t.at < t.pos {
+		if i := strings.IndexByte(t.src[t.pos:], '@'); i >= 0 {
+			t.at = t.pos + i
+		} else {
+			t.at = len(t.src)
+		}
+	}
+	if t.at == len(t.src) || t.at == t.pos || t.at-t.pos > 64 {
+		return false
+	}
+	for _, c := range []byte(t.src[t.pos:t.at]) {
+		if !alnum(c) && !strings.ContainsRune("._+%=-", rune(c)) {
+			return false
+		}
+	}
+	n := domain(t.src[t.at+1:])
+	if n == 0 {
+		return false
+	}
+	start := t.out.Len()
+	t.out.WriteString(t.src[t.pos : t.at+1+n])
+	t.emit(start)
+	t.pos = t.at + 1 + n
+	return true
+}
+
+// domain is the length of the domain that s begins with: two labels at least, the last of letters.
+// At most 255 octets (RFC 5321, section 4.5.3.1.2) are looked at.
+func domain(s string) int {
+	n, dot := 0, -1
+	for n < len(s) && n < 255 && (alnum(s[n]) || s[n] == '.' || s[n] == '-') {
+		if s[n] == '.' {
+			if n == dot+1 {
+				break
+			}
+			dot = n
+		}
+		n++
+	}
+	for n > 0 && (s[n-1] == '.' || s[n-1] == '-') {
+		n--
+	}
+	dot = strings.LastIndexByte(s[:n], '.')
+	if dot <= 0 || n-dot < 3 {
+		return 0
+	}
+	for _, c := range []byte(s[dot+1 : n]) {
+		if c < 'a' || c > 'z' {
+			return 0
+		}
+	}
+	return n
+}
+
+// word reads one word, or steps over a mark that belongs to none.
+func (t *tokenizer) word() {
+	begin := t.pos
+	letters := t.scan()
+	if t.pos == begin {
+		t.pos++
+		return
+	}
+	start := t.out.Len()
+	for i, c := range []byte(t.src[begin:t.pos]) {
+		switch {
+		case c == '\'':
+		case c == 0xe2 && strings.HasPrefix(t.src[begin+i:t.pos], "\u2019"):
+		case begin+i > 1 && c == 0x99 && strings.HasSuffix(t.src[begin:begin+i+1], "\u2019"):
+		case begin+i > 0 && c == 0x80 && strings.HasSuffix(t.src[begin:begin+i+1], "\xe2\x80"):
+		case letters:
+			t.out.WriteByte(skeleton[c])
+		default:
+			t.out.WriteByte(c)
+		}
+	}
+	t.emit(start)
+}
+
+// scan moves pos to the end of the word that begins there and tells whether it holds a letter.
+func (t *tokenizer) scan() (letters bool) {
+	for begin := t.pos; t.pos < len(t.src); {
+		c := t.src[t.pos]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(t.src[t.pos:])
+			if !wordRune(r) && !(r == '\u2019' && t.joins(begin, n)) || unspaced(r) {
+				break
+			}
+			letters = letters || unicode.IsLetter(r)
+			t.pos += n
+			continue
+		}
+		k := class[c]
+		if c == '\'' && !t.joins(begin, 1) || k == 0 || k&isMark != 0 && !t.inWord(begin) {
+			break
+		}
+		letters = letters || k&isLetter != 0
+		t.pos++
+	}
+	return letters
+}
+
+// joins tells whether an apostrophe of n bytes at the current place stands inside a word.
+func (t *tokenizer) joins(begin, n int) bool {
+	if t.pos == begin || t.pos+n >= len(t.src) {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(t.src[t.pos+n:])
+	return unicode.IsLetter(r) && !unspaced(r)
+}
+
+// inWord tells whether the mark at the current place ('@', '$', '!', '|' or '+') stands for a
+// letter: where, after further marks and digits, a letter follows; or at the end of a word, where a
+// single '@', '$', '|' or '+' follows a letter or digit. "$5" is money and "fine!" an exclamation.
+func (t *tokenizer) inWord(begin int) bool {
+	i := t.pos
+	if t.src[i] == '$' && i == begin && i+1 < len(t.src) && class[t.src[i+1]]&isDigit != 0 {
+		return false
+	}
+	for i < len(t.src) && i < t.pos+8 && class[t.src[i]]&(isMark|isDigit) != 0 {
+		i++
+	}
+	if i < len(t.src) && class[t.src[i]]&isLetter != 0 {
+		return true
+	}
+	return t.src[t.pos] != '!' && i == t.pos+1 && t.pos > begin && class[t.src[t.pos-1]]&(isLetter|isDigit) != 0
+}
