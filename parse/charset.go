@@ -13,22 +13,21 @@ import (
 // aliases are charset names that mail uses for something wider than what they say (WHATWG's table does the same), and
 // names that go-message does not know.
 var aliases = map[string]string{
-	"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "cp936": "gb18030", "936": "gb18030", "gb_2312-80": "gb18030",
-	"iso-8859-1": "windows-1252", "iso8859-1": "windows-1252", "latin1": "windows-1252", "cp1252": "windows-1252",
-	"iso_8859-1": "windows-1252", "utf8": "utf-8", "ascii": "us-ascii",
+	"ascii": "us-ascii", "utf8": "utf-8", "utf_8": "utf-8", "default": "", "unknown-8bit": "", "x-unknown": "",
+	"iso-8859-1": "windows-1252", "iso8859-1": "windows-1252", "iso_8859-1": "windows-1252", "latin1": "windows-1252",
+	"cp1252": "windows-1252", "ansi_x3.4-1968": "us-ascii", "iso-8859-8-i": "iso-8859-8", "iso-8859-11": "windows-874",
+	"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "cp936": "gb18030", "936": "gb18030",
+	"gb_2312-80": "gb18030", "gb2312_charset": "gb18030", "chinesebig5": "big5", "ks_c_5601-1987": "euc-kr",
 	"unicode-1-1-utf-7": "utf-7", "utf7": "utf-7", "x-unicode-2-0-utf-7": "utf-7",
 }
 
-// decodeCharset turns text of a charset into UTF-8. An unknown or missing charset, or one that the text contradicts,
-// is UTF-8 with windows-1252 for the octets that are not UTF-8; hint is tried before that, where it is not empty.
+// decodeCharset turns text of a charset into UTF-8. Text in an unknown or missing charset, or one that it contradicts, is
+// UTF-8, else in the charset of hint, else GBK where it looks like it, else windows-1252.
 func decodeCharset(b []byte, name, hint string) (text, flaw string) {
-	name = strings.ToLower(strings.Trim(name, " \t\"'"))
-	if to, ok := aliases[name]; ok {
-		name = to
-	}
+	name = charsetName(name)
 	switch name {
 	case "", "utf-8", "us-ascii":
-		return decodeUTF8(b, hint, name == "")
+		return decodeUTF8(b, name, hint)
 	case "utf-7":
 		return decodeUTF7(b), ""
 	}
@@ -38,72 +37,130 @@ func decodeCharset(b []byte, name, hint string) (text, flaw string) {
 	if name == "windows-1252" {
 		return decodeMixed(b, false), ""
 	}
-	r, err := charset.Reader(name, bytes.NewReader(b))
-	if err != nil {
-		text, _ = decodeUTF8(b, hint, true)
-		return text, defectCharset
-	}
-	out, err := io.ReadAll(r)
-	bad := bytes.Count(out, []byte("\uFFFD"))
+	text, sound, ok := readCharset(b, name)
 	switch {
-	case err != nil || bad > 0 && utf8.Valid(b) || bad*4 > utf8.RuneCount(out):
-		text, _ = decodeUTF8(b, "", true)
-		return text, defectBadCharset
-	case bad > 0:
-		flaw = defectBadCharset
+	case !ok:
+		text, _ = decodeUTF8(b, "", hint)
+		return text, defectCharset
+	case sound:
+		return text, ""
 	}
-	return string(out), flaw
+	if bad := strings.Count(text, "\uFFFD"); bad*4 > utf8.RuneCountInString(text) || !isASCII(b) && utf8.Valid(b) {
+		text, _ = decodeUTF8(b, "", hint)
+	}
+	return text, defectBadCharset
 }
 
-// decodeUTF8 reads text that is or may be UTF-8.
-func decodeUTF8(b []byte, hint string, undeclared bool) (text, flaw string) {
+func charsetName(name string) string {
+	name = strings.ToLower(strings.Trim(name, " \t\"'"))
+	if to, ok := aliases[name]; ok {
+		return to
+	}
+	return name
+}
+
+// readCharset decodes by go-message's tables. ok is false where they do not have the charset; sound is false where
+// something in b is not of it.
+func readCharset(b []byte, name string) (text string, sound, ok bool) {
+	r, err := charset.Reader(name, bytes.NewReader(b))
+	if err != nil {
+		return "", false, false
+	}
+	var out strings.Builder
+	out.Grow(len(b) + len(b)/2)
+	if _, err := io.Copy(&out, r); err != nil {
+		return "", false, false
+	}
+	return out.String(), !strings.Contains(out.String(), "\uFFFD"), true
+}
+
+// decodeUTF8 reads text that is or may be UTF-8. name is what it is declared as, "" for nothing.
+func decodeUTF8(b []byte, name, hint string) (text, flaw string) {
 	if utf8.Valid(b) {
 		return string(b), ""
 	}
-	if undeclared {
+	flaw = defectBadCharset
+	if name == "" {
 		flaw = defectEightBit
-	} else {
-		flaw = defectBadCharset
 	}
-	if hint != "" && hint != "utf-8" && hint != "us-ascii" {
-		text, bad := decodeCharset(b, hint, "")
-		if bad == "" {
+	if name != "utf-8" && mostlyUTF8(b) {
+		name = "utf-8"
+	}
+	if hint = charsetName(hint); name != "utf-8" && hint != "" && hint != "utf-8" && hint != "us-ascii" {
+		if text, bad := decodeCharset(b, hint, ""); bad == "" {
+			return text, flaw
+		}
+	}
+	if name != "utf-8" && looksGBK(b) {
+		if text, sound, _ := readCharset(b, "gb18030"); sound {
 			return text, flaw
 		}
 	}
 	return decodeMixed(b, true), flaw
 }
 
-// decodeMixed reads each octet as windows-1252, except, where asked, those that form a character in UTF-8: so one
+// mostlyUTF8 reports whether more octets over 127 form characters of UTF-8 than not.
+func mostlyUTF8(b []byte) bool {
+	good, bad := 0, 0
+	for len(b) > 0 {
+		_, n := utf8.DecodeRune(b)
+		switch {
+		case n > 1:
+			good += n
+		case b[0] >= utf8.RuneSelf:
+			bad++
+		}
+		b = b[n:]
+	}
+	return good > bad
+}
+
+// looksGBK reports whether the octets over 127 nearly all come as pairs of the common part of GB 2312, which is what
+// Chinese mail without a charset is in. Western text has single ones.
+func looksGBK(b []byte) bool {
+	pairs, others := 0, 0
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] < utf8.RuneSelf:
+		case i+1 < len(b) && b[i] >= 0xA1 && b[i] <= 0xF7 && b[i+1] >= 0xA1:
+			pairs++
+			i++
+		default:
+			others++
+		}
+	}
+	return pairs >= 4 && others*20 < pairs
+}
+
+// decodeMixed reads each octet as windows-1252, except, where utf is set, those that form a character of UTF-8: so one
 // stray octet does not spoil a whole text.
 func decodeMixed(b []byte, utf bool) string {
 	var out strings.Builder
 	out.Grow(len(b) + len(b)/8)
 	for len(b) > 0 {
-		if b[0] < utf8.RuneSelf {
-			n := 1
-			for n < len(b) && b[n] < utf8.RuneSelf {
-				n++
-			}
-			out.Write(b[:n])
-			b = b[n:]
-			continue
+		n := 0
+		for n < len(b) && b[n] < utf8.RuneSelf {
+			n++
 		}
-		if _, n := utf8.DecodeRune(b); utf && n > 1 {
-			out.Write(b[:n])
-			b = b[n:]
-			continue
+		out.Write(b[:n])
+		if b = b[n:]; len(b) == 0 {
+			break
 		}
-		out.WriteRune(charmap.Windows1252.DecodeByte(b[0]))
-		b = b[1:]
+		if _, n = utf8.DecodeRune(b); utf && n > 1 {
+			out.Write(b[:n])
+		} else {
+			n = 1
+			out.WriteRune(charmap.Windows1252.DecodeByte(b[0]))
+		}
+		b = b[n:]
 	}
 	return out.String()
 }
 
-// extendsASCII reports whether octets below 128 mean ASCII in a charset, always: not in UTF-16, EBCDIC, or a charset
-// that shifts by escape sequences.
+// extendsASCII reports whether octets below 128 always mean ASCII in a charset: not in UTF-16, EBCDIC, or one that
+// shifts by escape sequences.
 func extendsASCII(name string) bool {
-	for _, p := range []string{"iso-8859-", "windows-125", "gb18030", "big5", "euc-", "koi8-", "ks_c_", "shift_jis"} {
+	for _, p := range []string{"iso-8859-", "windows-", "gb18030", "big5", "euc-", "koi8-", "ks_c_", "shift_jis"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -96,24 +97,17 @@ func (p *parser) inner(e entity) reading {
 
 // multipart reads the parts of a multipart. One that has none is text.
 func (p *parser) multipart(e entity, typ string) reading {
-	parts := p.cut(e)
+	parts := p.cut(&e)
 	if len(parts) == 0 {
 		p.defect(e.where, defectNoParts)
-		return p.textLeaf(e, "text/plain")
+		return p.unparted(e)
 	}
 	var all []reading
 	budget := p.text
 	least := budget
 	for i, raw := range parts {
-		where := partNumber(e.where, i)
-		if p.parts >= p.limits.Parts {
-			p.defect(where, defectParts)
-			all = append(all, p.textLeaf(entity{body: raw, where: where}, "text/plain"))
-			continue
-		}
-		c, body := p.partHeader(raw, where)
-		all = append(all, p.entity(entity{content: c, body: body, where: where, depth: e.depth + 1,
-			digest: typ == "multipart/digest"}))
+		all = append(all, p.part(raw, entity{
+			where: partNumber(e.where, i), depth: e.depth + 1, digest: typ == "multipart/digest"}))
 		if typ == "multipart/alternative" {
 			least = min(least, p.text)
 			p.text = budget // a decoy must not use up what the part that is shown needs
@@ -130,34 +124,47 @@ func (p *parser) multipart(e entity, typ string) reading {
 	return r
 }
 
-// cut returns the parts of a multipart's body, by the declared boundary, or by one that is guessed, in the body as it
-// stands or decoded.
-func (p *parser) cut(e entity) [][]byte {
+// part reads one part of a multipart into e. Beyond the limit it is text as it stands.
+func (p *parser) part(raw []byte, e entity) reading {
+	if p.parts >= p.limits.Parts {
+		p.defect(e.where, defectParts)
+		e.body = raw
+		return p.textLeaf(e, "text/plain")
+	}
+	e.content, e.body = p.partHeader(raw, e.where)
+	return p.entity(e)
+}
+
+// unparted reads the body of a multipart that has no delimiter. Such a body may be a part without one.
+func (p *parser) unparted(e entity) reading {
+	if c, _, _ := readHeader(e.body, p.limits.HeaderBytes); c.typ != "" && e.depth < p.limits.Depth {
+		return p.part(e.body, entity{where: e.where, depth: e.depth + 1})
+	}
+	return p.textLeaf(e, "text/plain")
+}
+
+// cut returns the parts of a multipart, by the declared boundary, else by one that is guessed. A body that is encoded,
+// which RFC 2045, section 6.4 forbids, is decoded first.
+func (p *parser) cut(e *entity) [][]byte {
 	_, ps := parseParams(e.typ)
 	left := max(p.limits.Parts-p.parts, 0)
-	if b := ps.get("boundary"); b != "" {
-		if parts, closed := splitParts(e.body, b, left); len(parts) > 0 {
-			if !closed {
-				p.defect(e.where, defectUnclosed)
-			}
-			return parts
+	boundary := ps.raw("boundary")
+	parts, closed := splitParts(e.body, boundary, left)
+	if len(parts) == 0 {
+		if name := encodingName(e.encoding); name == "base64" || name == "quoted-printable" {
+			e.body, _ = decodeTransfer(e.body, name, true, p.text)
+			e.encoding = ""
+			parts, closed = splitParts(e.body, boundary, left)
 		}
 	}
-	p.defect(e.where, defectBoundary)
-	if b := guessBoundary(e.body); b != "" {
-		parts, _ := splitParts(e.body, b, left)
-		return parts
+	if len(parts) == 0 {
+		p.defect(e.where, defectBoundary)
+		parts, closed = splitParts(e.body, guessBoundary(e.body), left)
 	}
-	if name := encodingName(e.encoding); name == "base64" || name == "quoted-printable" {
-		body, _ := decodeTransfer(e.body, name, true, p.text)
-		e.encoding = ""
-		e.body = body
-		if b := guessBoundary(body); b != "" {
-			parts, _ := splitParts(body, b, left)
-			return parts
-		}
+	if len(parts) > 0 && !closed {
+		p.defect(e.where, defectUnclosed)
 	}
-	return nil
+	return parts
 }
 
 // choose picks the one alternative that people see: the last HTML that has words, as mail clients do, so that a decoy
@@ -175,34 +182,54 @@ func choose(all []reading) reading {
 	return all[best]
 }
 
-// isText reports whether a leaf is read as text. Everything is but what has a binary top-level type, or is a file.
+// isText reports whether a leaf is read as text: everything but what has a binary top-level type, or is a file.
 func isText(typ, disposition string) bool {
 	major, _, _ := strings.Cut(typ, "/")
 	switch major {
 	case "application", "image", "audio", "video", "font", "model", "chemical", "x-world":
-		return false
+		return typ == "application/pgp" // text with a signature or in armour, of the time before RFC 2015
 	}
 	how, ps := parseParams(disposition)
-	if how != "attachment" {
-		return true
-	}
-	return ps.get("filename") == "" && typ != "text/calendar" && typ != "text/csv"
+	return how != "attachment" || ps.get("filename") == "" && typ != "text/calendar" && typ != "text/csv"
+}
+
+// A file is a leaf of type text that is an attachment, of that index in Message.Attachments.
+type file struct {
+	entity
+	typ   string
+	index int
 }
 
 // attachment keeps a leaf that is not read as text.
 func (p *parser) attachment(e entity, typ string) {
-	_, ps := parseParams(e.disposition)
-	name := ps.get("filename")
-	if name == "" {
-		_, ps = parseParams(e.typ)
-		name = ps.get("name")
-	}
 	data, flaw := decodeTransfer(e.body, e.encoding, false, p.data)
 	if flaw != "" {
 		p.defect(e.where, flaw)
 	}
 	p.data -= len(data)
-	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: name, Data: data})
+	if strings.HasPrefix(typ, "text/") {
+		p.files = append(p.files, file{e, typ, len(p.m.Attachments)})
+	}
+	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: e.fileName(), Data: data})
+}
+
+// fileName returns the name that a header gives the body, "" for none.
+func (c content) fileName() string {
+	_, ps := parseParams(c.disposition)
+	if name := ps.get("filename"); name != "" {
+		return name
+	}
+	_, ps = parseParams(c.typ)
+	return ps.get("name")
+}
+
+// readFiles reads the attachments of type text as text, in a message that has no other.
+func (p *parser) readFiles() (r reading) {
+	for i, f := range p.files {
+		p.m.Attachments = slices.Delete(p.m.Attachments, f.index-i, f.index-i+1)
+		r.add(p.textLeaf(f.entity, f.typ))
+	}
+	return r
 }
 
 // textLeaf reads a leaf as text.
@@ -212,13 +239,17 @@ func (p *parser) textLeaf(e entity, typ string) reading {
 		p.defect(e.where, flaw)
 	}
 	_, ps := parseParams(e.typ)
-	text, flaw := decodeCharset(raw, ps.get("charset"), p.hint)
+	charset := ps.raw("charset")
+	if charset == "" && typ == "text/html" {
+		charset = metaCharset(raw)
+	}
+	text, flaw := decodeCharset(raw, charset, p.hint)
 	if flaw != "" {
 		p.defect(e.where, flaw)
 	}
 	p.text = max(p.text-len(text), 0)
 	text = lineFeeds(text)
-	if typ == "text/html" || typ != "text/plain" && looksHTML(text) || e.typ == "" && looksHTML(text) {
+	if typ == "text/html" || typ != mediaType(e.typ) && looksHTML(text) || e.typ == "" && looksHTML(text) {
 		r := reading{html: true}
 		r.blocks, r.hidden, r.links = htmlText(text)
 		return r
@@ -227,6 +258,22 @@ func (p *parser) textLeaf(e entity, typ string) reading {
 		return reading{}
 	}
 	return reading{blocks: cutBlocks(text), links: plainLinks(text)}
+}
+
+// metaCharset returns the charset that HTML declares in its first 1,024 octets, "" for none.
+func metaCharset(b []byte) string {
+	b = bytes.ToLower(b[:min(len(b), 1024)])
+	i := bytes.Index(b, []byte("<meta"))
+	if i < 0 {
+		return ""
+	}
+	if _, b, ok := bytes.Cut(b[i:], []byte("charset=")); ok {
+		b = bytes.TrimLeft(b, " \"'")
+		if end := bytes.IndexAny(b, " \"'/>;"); end > 0 {
+			return string(b[:end])
+		}
+	}
+	return ""
 }
 
 // lineFeeds turns CRLF and CR into LF.

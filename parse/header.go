@@ -5,34 +5,37 @@ import (
 	"strings"
 )
 
-// nextField splits the first field off b: a name of printable ASCII, white space that old mailers put before the
-// colon, the colon, and a value with its continuation lines (RFC 5322, 2.2 and 4.5). Where b does not begin with a
-// field, ok is false: an empty line or a malformed one, which starts the body, as in Postfix.
-func nextField(b []byte) (name, value, rest []byte, ok bool) {
-	n := 0
-	for n < len(b) && b[n] > ' ' && b[n] < 0x7f && b[n] != ':' {
-		n++
+// A span is where a field stands: its name, its colon and, with its continuation lines and line end, its size.
+type span struct{ name, colon, size int }
+
+func (s span) value(b []byte) []byte { return bytes.TrimRight(b[s.colon+1:s.size], "\r\n") }
+
+// nextField finds the field with which b begins: a name of printable ASCII, white space that old mailers put before the
+// colon, the colon, and a value with its continuation lines (RFC 5322, 2.2 and 4.5). Where b begins with an empty or a
+// malformed line, ok is false: there the body starts, as in Postfix.
+func nextField(b []byte) (s span, ok bool) {
+	for s.name < len(b) && b[s.name] > ' ' && b[s.name] < 0x7f && b[s.name] != ':' {
+		s.name++
 	}
-	colon := n
-	for colon < len(b) && (b[colon] == ' ' || b[colon] == '\t') {
-		colon++
+	s.colon = s.name
+	for s.colon < len(b) && (b[s.colon] == ' ' || b[s.colon] == '\t') {
+		s.colon++
 	}
-	if n == 0 || colon == len(b) || b[colon] != ':' {
-		return nil, nil, b, false
+	if s.name == 0 || s.colon == len(b) || b[s.colon] != ':' {
+		return span{}, false
 	}
-	end := colon + 1
+	s.size = s.colon + 1
 	for {
-		i := bytes.IndexByte(b[end:], '\n')
+		i := bytes.IndexByte(b[s.size:], '\n')
 		if i < 0 {
-			end = len(b)
-			break
+			s.size = len(b)
+			return s, true
 		}
-		end += i + 1
-		if end == len(b) || b[end] != ' ' && b[end] != '\t' {
-			break
+		s.size += i + 1
+		if s.size == len(b) || b[s.size] != ' ' && b[s.size] != '\t' {
+			return s, true
 		}
 	}
-	return b[:n], bytes.TrimRight(b[colon+1:end], "\r\n"), b[end:], true
 }
 
 // dropBlank removes the empty line that ends a header. ok is false where another line stands there.
@@ -44,17 +47,20 @@ func dropBlank(b []byte) (body []byte, ok bool) {
 	return b, len(b) == 0
 }
 
-// dropEnvelope removes the "From " line of an mbox, and the ">From " that some gateways leave of one.
+// dropEnvelope removes a byte order mark and the "From " line of an mbox, or the ">From " that some gateways make of
+// one. Such a line is text where no field follows it.
 func dropEnvelope(b []byte) []byte {
-	for bytes.HasPrefix(b, []byte("From ")) || bytes.HasPrefix(b, []byte(">From ")) {
-		if _, _, _, ok := nextField(b); ok {
-			return b // "From : a@example.org"
+	b = bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))
+	if !bytes.HasPrefix(b, []byte("From ")) && !bytes.HasPrefix(b, []byte(">From ")) {
+		return b
+	}
+	if _, ok := nextField(b); ok {
+		return b // "From : a@example.org"
+	}
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		if _, ok := nextField(b[i+1:]); ok {
+			return b[i+1:]
 		}
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			return b
-		}
-		b = b[i+1:]
 	}
 	return b
 }
@@ -62,15 +68,19 @@ func dropEnvelope(b []byte) []byte {
 // content is what a header says of the body below it. An empty string is a missing field.
 type content struct {
 	typ, encoding, disposition string
+
+	twice bool // one of them is given twice; the first counts
+	mail  bool // there is a field that mail has, and plain text with colons in it has not
 }
 
-// add takes note of a field that describes the body. The first of several fields counts; twice is true for others.
-func (c *content) add(name, value []byte, limit int) (twice bool) {
-	if len(name) < len("Content-Type") || name[0]|0x20 != 'c' {
-		return false
+// add takes note of a field.
+func (c *content) add(name, value []byte, limit int) {
+	if len(name) > 32 {
+		c.mail = c.mail || name[1] == '-'
+		return
 	}
 	var p *string
-	switch strings.ToLower(string(name[:min(len(name), 32)])) {
+	switch lower := strings.ToLower(string(name)); lower {
 	case "content-type":
 		p = &c.typ
 	case "content-transfer-encoding":
@@ -78,60 +88,89 @@ func (c *content) add(name, value []byte, limit int) (twice bool) {
 	case "content-disposition":
 		p = &c.disposition
 	default:
-		return false
+		c.mail = c.mail || isMailField(lower)
+		return
 	}
+	c.mail = true
 	if *p != "" {
-		return true
+		c.twice = true
+		return
 	}
 	*p = unfold(string(value[:min(len(value), limit)]))
+}
+
+// isMailField reports whether a field is one that messages have. "Dear friend:" and "http:" are not.
+func isMailField(lower string) bool {
+	switch lower {
+	case "from", "to", "cc", "subject", "date", "received", "return-path", "message-id", "mime-version", "sender",
+		"reply-to", "delivered-to", "envelope-to", "references", "in-reply-to", "status", "newsgroups", "path":
+		return true
+	}
+	for _, p := range []string{"x-", "content-", "resent-", "list-", "arc-", "dkim-", "received-", "authentication-"} {
+		if strings.HasPrefix(lower, p) {
+			return true
+		}
+	}
 	return false
 }
 
-// partHeader reads the header of a part. Most parts have two or three fields; none is kept but those that say how
-// to read the body.
-func (p *parser) partHeader(b []byte, where string) (c content, body []byte) {
-	rest := b
+// readHeader walks over the header of b. It returns what describes the body, where the header ends, and where its last
+// field within limit octets ends. Of the fields beyond that only those are read that say how to read the body, so that
+// filler cannot hide the text.
+func readHeader(b []byte, limit int) (c content, kept, end int) {
 	for {
-		name, value, next, ok := nextField(rest)
+		s, ok := nextField(b[end:])
 		if !ok {
-			break
+			return c, kept, end
 		}
-		if c.add(name, value, p.limits.HeaderBytes) {
-			p.defect(where, defectTwice)
+		field := b[end:]
+		c.add(field[:s.name], s.value(field), limit)
+		if end += s.size; end <= limit {
+			kept = end
 		}
-		rest = next
 	}
-	body, ok := dropBlank(rest)
-	if !ok {
-		p.defect(where, defectHeader)
-	}
-	return c, body
 }
 
-// topHeader reads the header of the message into its Fields. Beyond Limits.HeaderBytes only what says how to read
-// the body is kept, so that filler cannot hide the text.
+// partHeader reads the header of a part, or of a message within the message.
+func (p *parser) partHeader(b []byte, where string) (c content, body []byte) {
+	c, kept, end := readHeader(b, p.limits.HeaderBytes)
+	return p.headerEnd(b, c, where, kept, end)
+}
+
+// topHeader reads the header of the message, and its Fields.
 func (p *parser) topHeader(b []byte) (c content, body []byte) {
-	rest, kept := b, 0
-	for {
-		name, value, next, ok := nextField(rest)
-		if !ok {
-			break
-		}
-		if c.add(name, value, p.limits.HeaderBytes) {
-			p.defect("", defectTwice)
-		}
-		if len(b)-len(next) <= p.limits.HeaderBytes {
-			kept = len(b) - len(next)
-			p.m.Fields = append(p.m.Fields, Field{Name: string(name), Value: string(value)})
-		}
-		rest = next
+	c, kept, end := readHeader(b, p.limits.HeaderBytes)
+	if !c.mail {
+		kept = 0
 	}
-	if kept < len(b)-len(rest) {
-		p.defect("", defectHeaderSize)
+	text := string(b[:kept])
+	for at := 0; at < kept; {
+		s, _ := nextField(b[at:kept])
+		p.m.Fields = append(p.m.Fields, Field{
+			Name:  text[at : at+s.name],
+			Value: strings.TrimRight(text[at+s.colon+1:at+s.size], "\r\n"),
+		})
+		at += s.size
 	}
-	body, ok := dropBlank(rest)
+	return p.headerEnd(b, c, "", kept, end)
+}
+
+// headerEnd returns the body below a header of b and lists what is wrong with the header. Where no field is one of
+// mail, there is no header, but text whose lines look like fields.
+func (p *parser) headerEnd(b []byte, c content, where string, kept, end int) (content, []byte) {
+	if !c.mail && end > 0 {
+		p.defect(where, defectNoHeader)
+		return content{}, b
+	}
+	if kept < end {
+		p.defect(where, defectHeaderSize)
+	}
+	if c.twice {
+		p.defect(where, defectTwice)
+	}
+	body, ok := dropBlank(b[end:])
 	if !ok {
-		p.defect("", defectHeader)
+		p.defect(where, defectHeader)
 	}
 	return c, body
 }

@@ -3,12 +3,16 @@ package parse
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // splitParts cuts a multipart body at its delimiter lines (RFC 2046, 5.1.1) in one pass. closed is false where the last
-// delimiter is missing. Parts after the closing delimiter are parts too: some software closes too early. At most max
-// parts come back; the last one then holds all that is left.
-func splitParts(b []byte, boundary string, max int) (parts [][]byte, closed bool) {
+// delimiter is missing. Parts after the closing delimiter are parts too: some software closes too early. After limit
+// parts one more comes back, which holds all that is left.
+func splitParts(b []byte, boundary string, limit int) (parts [][]byte, closed bool) {
+	if boundary = strings.TrimRight(boundary, " \t"); boundary == "" {
+		return nil, false
+	}
 	mark := append([]byte("--"), boundary...)
 	start := -1
 	at := 0
@@ -30,7 +34,7 @@ func splitParts(b []byte, boundary string, max int) (parts [][]byte, closed bool
 		if closed = last; last {
 			start = -1
 		}
-		if len(parts) == max {
+		if len(parts) == limit {
 			break
 		}
 	}

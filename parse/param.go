@@ -88,46 +88,43 @@ func dropComments(v string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// raw returns a parameter's value as it stands, the first of several; get's where there is no plain one.
+func (ps params) raw(name string) string {
+	for _, p := range ps {
+		if p.name == name {
+			return p.value
+		}
+	}
+	return ps.get(name)
+}
+
+// A piece is a parameter's value or, with RFC 2231, a stretch of it.
+type piece struct {
+	number  int
+	encoded bool
+	value   string
+}
+
+// plainForm is the number of a value that is not in pieces: it stands beside them for readers that do not know them.
+const plainForm = 1 << 30
+
 // get returns a parameter's value with RFC 2231 continuations joined and its characters decoded; encoded words
 // (RFC 2047), which are not allowed here and common, too.
 func (ps params) get(name string) string {
-	type piece struct {
-		n       int
-		encoded bool
-		value   string
-	}
-	var pieces []piece
-	for _, p := range ps {
-		tail, ok := strings.CutPrefix(p.name, name)
-		if !ok || tail != "" && tail[0] != '*' {
-			continue
-		}
-		number, encoded := strings.CutSuffix(tail, "*")
-		n, err := strconv.Atoi(strings.TrimPrefix(number, "*"))
-		switch {
-		case tail == "":
-			n = 1 << 30 // the plain form, for readers that do not know the other
-		case number == "":
-			n = 0
-		case err != nil:
-			continue
-		}
-		pieces = append(pieces, piece{n, encoded, p.value})
-	}
-	slices.SortStableFunc(pieces, func(a, b piece) int { return a.n - b.n })
+	pieces := ps.pieces(name)
 	if len(pieces) == 0 {
 		return ""
 	}
-	if pieces[0].n == 1<<30 {
+	if pieces[0].number == plainForm {
 		return decodeWords(pieces[0].value, "")
 	}
 	var raw []byte
 	charset := ""
 	for i, p := range pieces {
-		switch {
-		case p.n == 1<<30 || i > 0 && p.n == pieces[i-1].n:
+		if p.number == plainForm || i > 0 && p.number == pieces[i-1].number {
 			continue
-		case !p.encoded:
+		}
+		if !p.encoded {
 			raw = append(raw, p.value...)
 			continue
 		}
@@ -138,6 +135,29 @@ func (ps params) get(name string) string {
 	}
 	text, _ := decodeCharset(raw, charset, "")
 	return text
+}
+
+// pieces returns the values of the parameters name, name*, name*0, name*0* and so on, by number.
+func (ps params) pieces(name string) (pieces []piece) {
+	for _, p := range ps {
+		tail, ok := strings.CutPrefix(p.name, name)
+		if !ok || tail != "" && tail[0] != '*' {
+			continue
+		}
+		number, encoded := strings.CutSuffix(tail, "*")
+		n, err := strconv.Atoi(strings.TrimPrefix(number, "*"))
+		switch {
+		case tail == "":
+			n = plainForm
+		case number == "":
+			n = 0
+		case err != nil:
+			continue
+		}
+		pieces = append(pieces, piece{n, encoded, p.value})
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return a.number - b.number })
+	return pieces
 }
 
 // appendPercent appends s with %XX decoded.

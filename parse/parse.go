@@ -7,6 +7,7 @@ import (
 
 // What can be wrong with a message.
 const (
+	defectNoHeader   = "no header"
 	defectHeader     = "no empty line between header and body"
 	defectHeaderSize = "header over the limit"
 	defectTwice      = "content field given twice"
@@ -33,6 +34,7 @@ type parser struct {
 	text   int    // octets of text that may still be decoded
 	data   int    // octets of attachments likewise: a budget of their own, so that they cannot crowd out the text
 	parts  int    // entities met
+	files  []file // attachments of type text
 	hint   string // charset that the header's encoded words use, for text that declares none
 }
 
@@ -45,7 +47,7 @@ func Parse(raw []byte, l Limits) (m *Message) {
 	defer func() {
 		if recover() != nil {
 			m = &Message{Type: "text/plain", Defects: []Defect{{What: defectPanic}}}
-			text, _ := decodeUTF8(raw[:min(len(raw), p.limits.DecodedBytes)], "", true)
+			text, _ := decodeUTF8(raw[:min(len(raw), p.limits.DecodedBytes)], "", "")
 			m.Blocks = []Block{{Body, text}}
 		}
 	}()
@@ -66,6 +68,9 @@ func (p *parser) message(raw []byte) {
 	p.topFields()
 	p.m.Type = mediaType(c.typ)
 	r := p.entity(entity{content: c, body: body})
+	if !r.words() && len(p.files) > 0 {
+		r.add(p.readFiles())
+	}
 	p.m.Blocks, p.m.Hidden, p.m.Links = r.blocks, r.hidden, r.links
 }
 

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"encoding/base64"
 	"strings"
 )
 
@@ -29,6 +28,10 @@ func decodeTransfer(b []byte, encoding string, text bool, limit int) (out []byte
 			out, flaw = decodeBase64Text(b)
 		} else {
 			out, flaw = decodeBase64(b)
+		}
+	case "x-uuencode", "x-uue", "uuencode":
+		if out = decodeUU(b); out == nil {
+			out, flaw = b, defectEncoding
 		}
 	default:
 		out, flaw = b, defectEncoding
@@ -91,92 +94,62 @@ func unhex(c byte) int {
 	return -1
 }
 
-// decodeBase64 decodes base64 (RFC 2045, 6.8). The standard decoder does the sound ones, the lenient one the others.
-func decodeBase64(b []byte) (out []byte, flaw string) {
-	out = make([]byte, base64.StdEncoding.DecodedLen(len(b)))
-	n, err := base64.StdEncoding.Decode(out, b)
-	if err == nil {
-		return out[:n], ""
+// decodeUU decodes the first uuencoded file in b (POSIX, uuencode), text around it kept; nil where there is none.
+func decodeUU(b []byte) (out []byte) {
+	i := bytes.Index(b, []byte("begin "))
+	if i < 0 || i > 0 && b[i-1] != '\n' {
+		return nil
 	}
-	return lenientBase64(out[:0], b), defectBase64
-}
-
-// lenientBase64 skips what is not base64, takes padding as the end of a group, not of the text, and uses the whole
-// octets of an unfinished group.
-func lenientBase64(out, b []byte) []byte {
-	var acc uint32
-	bits := 0
-	for _, c := range b {
-		v := sextet[c]
-		if v < 64 {
-			acc = acc<<6 | uint32(v)
-			bits += 6
-			if bits >= 8 {
-				bits -= 8
-				out = append(out, byte(acc>>bits))
-			}
-		} else if c == '=' {
-			acc, bits = 0, 0
+	out = append(make([]byte, 0, len(b)), b[:i]...)
+	_, b, _ = bytes.Cut(b[i:], []byte("\n"))
+	for len(b) > 0 {
+		line, rest, _ := bytes.Cut(b, []byte("\n"))
+		line = bytes.TrimRight(line, "\r")
+		if bytes.Equal(line, []byte("end")) {
+			return append(out, rest...)
 		}
+		if !isUU(line) {
+			return append(out, b...)
+		}
+		out = appendUU(out, line)
+		b = rest
 	}
 	return out
 }
 
-// sextet is the value of each character of base64, and of its variant for file names (RFC 4648, 5); 255 for others.
-var sextet = func() (t [256]byte) {
-	for i := range t {
-		t[i] = 255
+// isUU reports whether a line holds as many characters as its first one says, all of them of uuencode.
+func isUU(line []byte) bool {
+	if len(line) == 0 {
+		return true
 	}
-	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
-		t[c] = byte(i)
-	}
-	t['-'], t['_'] = 62, 63
-	return t
-}()
-
-// decodeBase64Text is decodeBase64 for a body that people read. Plain text may stand in place of base64, or follow
-// it, as a list's footer does: a stretch from a line with foreign characters on that decodes to noise is plain text.
-func decodeBase64Text(b []byte) (out []byte, flaw string) {
-	out, flaw = decodeBase64(b)
-	if flaw == "" {
-		return out, ""
-	}
-	i := foreignLine(b)
-	if i < 0 || !noise(lenientBase64(nil, b[i:])) {
-		return out, flaw
-	}
-	head := lenientBase64(nil, b[:i])
-	if noise(head) {
-		return b, defectNotBase64
-	}
-	if len(head) > 0 {
-		head = append(head, '\n')
-	}
-	return append(head, b[i:]...), defectNotBase64
-}
-
-// foreignLine returns the start of the first line that holds a character foreign to base64, -1 where none does.
-func foreignLine(b []byte) int {
-	start := 0
-	for i, c := range b {
-		switch {
-		case c == '\n':
-			start = i + 1
-		case sextet[c] == 255 && c != '=' && c != '\r':
-			return start
+	for _, c := range line {
+		if c < ' ' || c > '`' {
+			return false
 		}
 	}
-	return -1
+	octets := int(line[0]-' ') & 63
+	return len(line)-1 <= (octets+2)/3*4+2
 }
 
-// noise reports whether more than a fiftieth of b is control characters: text in no charset but UTF-16 has as
-// many, and plain text that was taken for base64 turns into a tenth of them.
-func noise(b []byte) bool {
-	n := 0
-	for _, c := range b {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
-			n++
+// appendUU appends what a line decodes to; spaces at its end may have been cut off.
+func appendUU(out, line []byte) []byte {
+	if len(line) == 0 {
+		return out
+	}
+	octets := int(line[0]-' ') & 63
+	var acc uint32
+	bits := 0
+	for i := 1; octets > 0; i++ {
+		var v uint32
+		if i < len(line) {
+			v = uint32(line[i]-' ') & 63
+		}
+		acc = acc<<6 | v
+		if bits += 6; bits >= 8 {
+			bits -= 8
+			out = append(out, byte(acc>>bits))
+			octets--
 		}
 	}
-	return n*50 > len(b)
+	return out
 }
