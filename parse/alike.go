@@ -32,6 +32,11 @@ func pairs(s string) map[rune]rune {
 	for i := 0; i < len(r); i += 2 {
 		m[r[i]] = r[i+1]
 	}
+	for i := 0; i < len(r); i += 2 { // a capital that folds to a look-alike is one, else folding twice would differ
+		if u := unicode.ToUpper(r[i]); u >= 0x80 && m[u] == 0 {
+			m[u] = r[i+1]
+		}
+	}
 	for c := range rune(26) { // negative circled, negative squared, regional indicators
 		if _, own := m['ᴀ']; own {
 			m[0x1F150+c], m[0x1F170+c], m[0x1F1E6+c] = 'a'+c, 'a'+c, 'a'+c

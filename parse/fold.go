@@ -21,7 +21,7 @@ func Fold(s string) string {
 	if ascii(s) {
 		return foldASCII(s)
 	}
-	s = plain(s)
+	s = unmask(s)
 	return collapse(lower(alike(s)))
 }
 
@@ -68,10 +68,10 @@ func foldASCII(s string) string {
 	return string(out)
 }
 
-// plain drops what is not seen and brings the rest into NFKC. Dropping comes first, since a hidden
+// unmask drops what is not seen and brings the rest into NFKC. Dropping comes first, since a hidden
 // character keeps its neighbours from composing; accents are dropped last, when those that belong
 // to a letter are composed with it; then what they kept apart may compose.
-func plain(s string) string {
+func unmask(s string) string {
 	s = dropRunes(strings.ToValidUTF8(s, "\uFFFD"), unseen)
 	s = dropRunes(norm.NFKC.String(s), func(r rune) bool { return unseen(r) || accent(r) })
 	return norm.NFC.String(s)

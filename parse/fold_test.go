@@ -29,6 +29,7 @@ func TestFold(t *testing.T) {
 func FuzzFold(f *testing.F) {
 	f.Add("раураl сор Η η")
 	f.Add("v\u0336i\u200ba")
+	f.Add("Ƞ")
 	f.Fuzz(func(t *testing.T, s string) {
 		once := Fold(s)
 		if twice := Fold(once); twice != once {

@@ -1,0 +1,186 @@
+package parse
+
+import "strings"
+
+// Bounds of what can be a signature or a footer: a campaign does not fit in.
+const (
+	maxTailLines = 15   // lines that are not empty
+	maxTailBytes = 1000 // octets
+	maxFooters   = 4    // footers, each below the other
+)
+
+// markSignatures marks signatures: a line "-- " or "--" and what is below it, up to the end or to a
+// quote or footer, if it is within the bounds.
+func markSignatures(lines []line) {
+	for i := range lines {
+		if s := lines[i].text; lines[i].kind != Body || s != "--" && s != "- --" {
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && (lines[end].kind == Body || lines[end].text == "") {
+			end++
+		}
+		if within(lines[i:end]) {
+			mark(lines[i:end], Signature)
+		}
+	}
+	for i := range lines {
+		if s := lines[i].text; lines[i].kind == Body && len(s) < 60 && strings.HasPrefix(s, "Sent from my ") {
+			lines[i].kind = Signature
+		}
+	}
+}
+
+func mark(lines []line, k Kind) {
+	for i := range lines {
+		lines[i].kind = k
+	}
+}
+
+// within tells whether lines are few and short enough for a signature or footer.
+func within(lines []line) bool {
+	n, size := 0, 0
+	for _, l := range lines {
+		if l.text != "" {
+			n++
+			size += len(l.text)
+		}
+		if n > maxTailLines || size > maxTailBytes {
+			return false
+		}
+	}
+	return true
+}
+
+// markArmour marks armoured signatures and keys (RFC 4880, section 6.2; 7.1): the line that begins a signed
+// message with its "Hash:" lines, and whole blocks of lines without spaces.
+func markArmour(lines []line) {
+	for i := 0; i < len(lines); i++ {
+		s := lines[i].text
+		if len(s) < 20 || s[0] != '-' || !strings.HasPrefix(s, "-----BEGIN PGP ") || lines[i].kind != Body {
+			continue
+		}
+		if s == "-----BEGIN PGP SIGNED MESSAGE-----" {
+			lines[i].kind = Signature
+			for j := i + 1; j < len(lines) && j < i+4 && strings.HasPrefix(lines[j].text, "Hash:"); j++ {
+				lines[j].kind = Signature
+			}
+			continue
+		}
+		if end := armourEnd(lines, i+1); end > 0 {
+			mark(lines[i:end], Signature)
+			i = end - 1
+		}
+	}
+}
+
+// armourEnd is the index after the "END PGP" line of a block that goes on at i, 0 where it is no
+// block: its lines are armour headers or have no spaces.
+func armourEnd(lines []line, i int) int {
+	for headers := 0; i < len(lines); i++ {
+		s := lines[i].text
+		if strings.HasPrefix(s, "-----END PGP ") {
+			return i + 1
+		}
+		if !strings.Contains(s, " ") && len(s) <= 76 {
+			continue
+		}
+		if headers++; headers > 4 || len(s) > 100 || !strings.Contains(s, ": ") {
+			return 0
+		}
+	}
+	return 0
+}
+
+// ruled are the words one of which follows a rule where a list or mail provider has put a footer.
+var ruled = []string{"mailing list", "mailman", "unsubscribe", "listinfo", "archive", "sponsor", "subscri", "list maintainer", "yahoo!", "hotmail", "msn ",
+	"free e-mail", "free email", "additional commands", "get your free", "webmail", "virus", "scanned by", "confidential", "intended recipient",
+	"bcentral", "lycos", "excite", "freenet", "to be removed", "退订", "退訂", "免费邮箱", "网易", "@yahoo", "http://", "https://"}
+
+// openings are how footers begin that no rule precedes.
+var openings = []string{"to unsubscribe", "irish linux users' group", "you have received this message because you subscribed", "do you yahoo!?",
+	"this sf.net email is sponsored by", "get your free", "get free e-mail", "join the world", "send and receive hotmail", "msn photos",
+	"chat with friends online", "your use of yahoo! groups", "to subscribe or unsubscribe", "you are receiving this mail because", "sign up for",
+	"confidentiality notice", "this e-mail and any", "this email and any", "this e-mail is confidential", "this email is confidential",
+	"this message is confidential", "this e-mail is intended", "this email is intended", "this message is intended", "the information contained in this",
+	"the information in this e", "disclaimer:", "for additional commands", "this message was sent using", "you received this message because you are subscribed"}
+
+// markFooters marks footers from the end of the text upwards: below a rule that is followed by the
+// words of one, or from a line that begins as one; each within the bounds. An advertisement of
+// Yahoo! Groups, which has marks of its own at both ends, is a footer anywhere.
+func markFooters(lines []line) {
+	markGroups(lines)
+	cut := len(lines)
+	for range maxFooters {
+		next := footerAbove(lines, cut)
+		if next < 0 {
+			return
+		}
+		mark(lines[next:cut], Footer)
+		cut = next
+	}
+}
+
+// footerAbove is the line where a footer begins that ends at line cut, -1 where there is none.
+func footerAbove(lines []line, cut int) int {
+	n, size, best, found := 0, 0, -1, false
+	for i := cut - 1; i >= 0; i-- {
+		s := lines[i].text
+		if s == "" {
+			continue
+		}
+		if lines[i].kind == Footer {
+			continue
+		}
+		n++
+		size += len(s)
+		if n > maxTailLines+1 || size > maxTailBytes || lines[i].kind != Body {
+			return best
+		}
+		if rule(s) {
+			if found {
+				return i
+			}
+			continue
+		}
+		low := strings.ToLower(s)
+		found = found || hasAny(low, ruled)
+		for _, o := range openings {
+			if strings.HasPrefix(low, o) {
+				best = i
+			}
+		}
+	}
+	return best
+}
+
+// rule tells whether a line is drawn: ten or more of "_-=*~#+", nothing else but spaces.
+func rule(s string) bool {
+	n := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '_', '-', '=', '*', '~', '#', '+':
+			n++
+		case ' ', '>':
+		default:
+			return false
+		}
+	}
+	return n >= 10
+}
+
+// markGroups marks the advertisements of Yahoo! Groups: from "--- Yahoo! Groups Sponsor ---~-->" to
+// "---~->", at most maxTailLines lines.
+func markGroups(lines []line) {
+	for i := range lines {
+		if s := lines[i].text; !strings.HasPrefix(s, "---") || !strings.Contains(s, " Yahoo! Groups ") || !strings.HasSuffix(s, "-->") {
+			continue
+		}
+		for j := i + 1; j < len(lines) && j <= i+maxTailLines; j++ {
+			if s := lines[j].text; rule(s) && strings.HasSuffix(s, "->") {
+				mark(lines[i:j+1], Footer)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// long is enough visible text for styles to be believed.
+const long = "one two three four five six seven eight nine ten eleven twelve thirteen"
+
+func TestHTMLVisible(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"v<b></b>i<!-- x -->a", "via"},
+		{"<p>a<p>b<br>c<div>d</div>e", "a\nb\nc\nd\ne"},
+		{"<td>a</td><td>b</td>", "a b"},
+		{"a&amp;b &eacute; &#x41;&nbsp;c", "a&b é A\u00a0c"},
+		{"<title>t</title><style>x</style><script>y</script>z", "z"},
+		{"<head>seen", "seen"},
+		{"<noscript>seen</noscript>", "seen"},
+		{"<pre>a  b\n c</pre>", "a  b\n c"},
+	} {
+		blocks, _, _ := htmlText(c.in)
+		if got := joined(blocks); got != c.want {
+			t.Errorf("text of %q is %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func joined(blocks []Block) string {
+	var s []string
+	for _, b := range blocks {
+		s = append(s, strings.TrimSpace(b.Text))
+	}
+	return strings.Join(s, "|")
+}
+
+func TestHTMLHidden(t *testing.T) {
+	for _, in := range []string{
+		`<div style="display:none">X</div>`,
+		`<div style="DISPLAY : None !important">X</div>`,
+		`<div style="display:none"><p>X</p></div>`,
+		`<span style="font-size:0">X</span>`,
+		`<span style="font-size: 1px;">X</span>`,
+		`<span style="font:0px/0px serif">X</span>`,
+		`<p style="visibility: hidden">X</p>`,
+		`<p hidden>X</p>`,
+		`<p style="mso-hide:all">X</p>`,
+		`<p style="opacity:0">X</p>`,
+		`<font size=0>X</font>`,
+		`<td bgcolor=#ffffff><font color=white>X</font></td>`,
+		`<p style="color:#fff;background:#fefefe">X</p>`,
+		`<!-- X -->`,
+		`<template>X</template>`,
+		`<style>.q { display: none }</style><p class="a q">X</p>`,
+		`<style>@media x { .b { color: red } } p#q, .z { font-size:0 }</style><p id=q>X</p>`,
+	} {
+		blocks, hidden, _ := htmlText(long + in + "tail")
+		if got := joined(blocks); strings.Contains(got, "X") || !strings.HasSuffix(got, "tail") || !strings.Contains(hidden, "X") {
+			t.Errorf("%q: shows %q, hides %q", in, got, hidden)
+		}
+	}
+}
+
+func TestHTMLNotHidden(t *testing.T) {
+	for _, in := range []string{
+		`<div style="font-size:0"><p style="font-size:12px">X</p></div>`,
+		`<div style="visibility:hidden"><p style="visibility:visible">X</p></div>`,
+		`<p style="display:none">h<p>X`,
+		`<p style="display:none">h<div>X</div>`,
+		`<table><tr><td style="display:none">h<td>X</table>`,
+		`<ul><li hidden>h<li>X</ul>`,
+		`<td bgcolor=blue><font color=white>X</font></td>`,
+		`<p style="color:white">X</p>`,
+		`<style>@media print { .q { display:none } }</style><p class=q>X</p>`,
+		`<br style="display:none">X`,
+	} {
+		if blocks, _, _ := htmlText(long + in); !strings.Contains(joined(blocks), "X") {
+			t.Errorf("%q hides its text", in)
+		}
+	}
+}
+
+func TestHTMLAllHidden(t *testing.T) {
+	blocks, _, _ := htmlText(`<div style="opacity:0">` + long + `</div>`)
+	if got := joined(blocks); got != long {
+		t.Errorf("a document that hides all it says shows %q", got)
+	}
+}
+
+func TestHTMLQuoteLinks(t *testing.T) {
+	blocks, _, links := htmlText(`a <a href="http://x.example/1">b</a><blockquote>q <a href="mailto:a@b">w</a></blockquote>c<a href=" HTTPS://y.example">`)
+	want := []Block{{Body, "a b\n"}, {Quote, "q w\n"}, {Body, "c\n"}}
+	if !slices.Equal(blocks, want) {
+		t.Errorf("blocks %q, want %q", blocks, want)
+	}
+	if want := []string{"http://x.example/1", "HTTPS://y.example"}; !slices.Equal(links, want) {
+		t.Errorf("links %q, want %q", links, want)
+	}
+}

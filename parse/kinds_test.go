@@ -1,0 +1,76 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCutBlocks(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"plain", "a\nb\n", "BB"},
+		{"quote", "hi\n> q\n> r\n\nbye\n", "BQQQB"},
+		{"initials", "AB> q\nAB>> r\nsay 3 > 2\n", "QQB"},
+		{"introduced", "On Monday, Bob wrote:\n\n> q\n", "QQQ"},
+		{"wrapped introduction", "yes\nOn Mon, 2 Sep 2002, Bob\n<b@x.example> wrote:\n> q\nno\n", "BQQQB"},
+		{"outlook", "yes\n-----Original Message-----\nFrom: a\nany\n", "BQQQ"},
+		{"outlook header", "yes\n\nFrom: a\nSent: b\nTo: c\nany\n", "BBQQQQ"},
+		{"bar", "| q\n| r\n\n: lone\n", "QQQB"},
+		{"signature", "yes\n-- \nBob\n", "BSS"},
+		{"signature above quote", "yes\n--\nBob\n\n> q\n", "BSSSQ"},
+		{"mailman", "yes\n\n_______________________________________________\nX mailing list\nX@lists.example\n", "BBFFF"},
+		{"two footers", "yes\n--\nBob\n-------------------\nThis sf.net email is sponsored by: X\n_______________\nX mailing list\n", "BSSFFFF"},
+		{"apache", "yes\n-----------\nTo unsubscribe, e-mail: a-unsubscribe@x.example\nFor additional commands, e-mail: b\n", "BFFF"},
+		{"rule alone", "yes\n-----------\nTable\n", "BBB"},
+		{"pgp", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA1\n\nyes\n-----BEGIN PGP SIGNATURE-----\nVersion: x\n\niQ==\n-----END PGP SIGNATURE-----\n", "SSSBSSSSS"},
+		{"fake armour", "-----BEGIN PGP SIGNATURE-----\nbuy this now\nand that too\nand here you\nare my dear\nall of us\n-----END PGP SIGNATURE-----\n", "BBBBBBB"},
+		{"groups", "a\n------ Yahoo! Groups Sponsor -----~-->\nbuy\n----------------~->\nb\n", "BFFFB"},
+		{"phone", "yes\nSent from my phone\n", "BS"},
+	} {
+		var got strings.Builder
+		joined := ""
+		for _, b := range cutBlocks(c.in) {
+			joined += b.Text
+			got.WriteString(strings.Repeat("BQSF"[b.Kind:b.Kind+1], strings.Count(b.Text, "\n")))
+		}
+		if got.String() != c.want || joined != c.in {
+			t.Errorf("%s: %s, want %s", c.name, got.String(), c.want)
+		}
+	}
+}
+
+func TestSignatureBounded(t *testing.T) {
+	for _, in := range []string{
+		"yes\n-- \n" + strings.Repeat("line\n", 16),
+		"yes\n-- \n" + strings.Repeat("x", 1001) + "\n",
+		"yes\n______________\nX mailing list\n" + strings.Repeat("line\n", 16),
+	} {
+		if b := cutBlocks(in); len(b) != 1 || b[0].Kind != Body {
+			t.Errorf("%.30q... is cut into %d blocks", in, len(b))
+		}
+	}
+}
+
+func TestSettleKinds(t *testing.T) {
+	many := strings.Repeat("> so many words\n", 50)
+	for _, c := range []struct {
+		name, in string
+		body     bool // all is Body
+	}{
+		{"all quoted", many, true},
+		{"few words above", "hi there\n" + many, true},
+		{"few words above, introduced", "hi there\nOn Monday, Bob wrote:\n" + many, true},
+		{"a line above, introduced", "I do not think so at all\nOn Monday, Bob wrote:\n" + many, false},
+		{"a line above", "I do not think so at all\n" + many, true},
+		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, true},
+		{"a fair share above", strings.Repeat("word ", 40) + "\n" + many, false},
+		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", false},
+	} {
+		all := true
+		for _, b := range settleKinds(cutBlocks(c.in)) {
+			all = all && b.Kind == Body
+		}
+		if all != c.body {
+			t.Errorf("%s: all is Body: %v, want %v", c.name, all, c.body)
+		}
+	}
+}

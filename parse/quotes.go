@@ -1,0 +1,169 @@
+package parse
+
+import "strings"
+
+// markQuotes marks what was quoted from other messages: lines behind a quote mark, the line that
+// introduces them, and all below the header of a message that is passed on.
+func markQuotes(lines []line) {
+	for i := range lines {
+		if passedOn(lines, i) {
+			for j := i; j < len(lines); j++ {
+				lines[j].kind = Quote
+			}
+			break
+		}
+		switch quoteMark(lines[i].text) {
+		case '>':
+			lines[i].kind = Quote
+		case ':', '|':
+			if neighbour(lines, i, lines[i].text[0]) {
+				lines[i].kind = Quote
+			}
+		}
+	}
+	for i := range lines {
+		if lines[i].kind == Quote && (i == 0 || lines[i-1].kind != Quote) {
+			markIntroduction(lines, i)
+		}
+	}
+}
+
+// quoteMark is '>' for a line behind "> ", ">>" or the initials of a writer ("AB> "), ':' or '|' for
+// a line behind one of these and a space, else 0.
+func quoteMark(s string) byte {
+	if s == "" {
+		return 0
+	}
+	if s[0] == ':' || s[0] == '|' {
+		if len(s) == 1 || s[1] == ' ' {
+			return s[0]
+		}
+		return 0
+	}
+	n := 0
+	for n < len(s) && n < 4 && alnum(s[n]|0x20) {
+		n++
+	}
+	if n < len(s) && s[n] == '>' && (n == 0 || n+1 == len(s) || s[n+1] == ' ' || s[n+1] == '>') {
+		return '>'
+	}
+	return 0
+}
+
+// neighbour tells whether a line next to i has the same mark; ":" and "|" alone also begin lines of
+// lists and tables.
+func neighbour(lines []line, i int, mark byte) bool {
+	return i > 0 && quoteMark(lines[i-1].text) == mark || i+1 < len(lines) && quoteMark(lines[i+1].text) == mark
+}
+
+// markIntroduction marks the line above a quote that begins at i, if it says who wrote it; it may be
+// wrapped once, and one empty line may follow it.
+func markIntroduction(lines []line, i int) {
+	j := i - 1
+	if j >= 0 && lines[j].text == "" {
+		j--
+	}
+	if j < 0 || !introduces(lines[j].text) {
+		return
+	}
+	lines[j].kind = Quote
+	if j > 0 && !opensIntroduction(lines[j].text) && opensIntroduction(lines[j-1].text) {
+		lines[j-1].kind = Quote
+	}
+}
+
+// wrote are the words with which mail programs end the line that introduces a quote.
+var wrote = []string{"wrote", "writes", "said", "says", "mentioned", "schrieb", "schreef", "skrev", "skreiv", "crit", "escribió", "escribio",
+	"scritto", "scrisse", "escreveu", "napisał", "napisała", "napsal", "kirjoitti", "пишет", "писал", "написал", "yazdı", "írta",
+	"写道", "寫道", "提到", "說", "included", "quoting", "once upon a time", "a écrit", "wrote on"}
+
+// introduces tells whether a line says that what follows was written by somebody.
+func introduces(s string) bool {
+	if len(s) == 0 || len(s) > 240 {
+		return false
+	}
+	end := strings.TrimRight(s, " ]】")
+	if !strings.HasSuffix(end, ":") && !strings.HasSuffix(end, "：") && !strings.HasSuffix(end, "wrote") {
+		return false
+	}
+	return hasAny(strings.ToLower(s), wrote) || opensIntroduction(s) && strings.ContainsAny(s, "0123456789")
+}
+
+// opensIntroduction tells whether a line begins as one that introduces a quote.
+func opensIntroduction(s string) bool {
+	for _, p := range [...]string{"On ", "At ", "Am ", "Le ", "El ", "Il ", "Op ", "Em ", "Den ", "Dnia ", "Quoting ", "In article ", "In message ", "* "} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// passing are the words between dashes above a message that is passed on whole.
+var passing = []string{"original message", "forwarded message", "begin forwarded message", "forwarded by", "message d'origine", "message transféré",
+	"mail original", "ursprüngliche nachricht", "originalnachricht", "original-nachricht", "weitergeleitete nachricht", "mensaje original", "mensagem original",
+	"messaggio originale", "messaggio inoltrato", "oorspronkelijk bericht", "ursprungligt meddelande", "исходное сообщение", "пересылаемое сообщение",
+	"原始邮件", "原邮件", "转发邮件", "原始郵件", "元のメッセージ"}
+
+// passedOn tells whether at line i begins a message that is passed on: a separator line, or the
+// header that Outlook writes ("From:" with two of "Sent:", "To:", "Subject:" and the like just below).
+func passedOn(lines []line, i int) bool {
+	s := lines[i].text
+	if len(s) < 5 || len(s) > 200 {
+		return false
+	}
+	if s[0] == '-' && strings.HasPrefix(s, "---") || s[0] == 'B' && strings.HasPrefix(s, "Begin forwarded message:") {
+		low := strings.ToLower(s)
+		return hasAny(low, passing) && !strings.Contains(low, "end of") && !strings.Contains(low, "end forwarded")
+	}
+	if !headerName(s, "from", "von", "de", "da", "发件人", "寄件者") {
+		return false
+	}
+	n := 0
+	for j := i + 1; j < len(lines) && j <= i+5; j++ {
+		if headerName(lines[j].text, "sent", "date", "to", "subject", "gesendet", "an", "betreff", "envoyé", "objet", "enviado", "para",
+			"asunto", "发送时间", "收件人", "主题", "日期") {
+			n++
+		}
+	}
+	return n >= 2
+}
+
+// headerName tells whether s begins with one of the names and a colon, in any case, with stars around it or not.
+func headerName(s string, names ...string) bool {
+	k, _, ok := strings.Cut(s, ":")
+	if !ok {
+		if k, _, ok = strings.Cut(s, "："); !ok {
+			return false
+		}
+	}
+	k = strings.Trim(k, "* ")
+	for _, n := range names {
+		if strings.EqualFold(k, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// introduction tells whether a quote begins as one: with a line that introduces it, or the separator
+// or header of a message that is passed on.
+func introduction(quote string) bool {
+	lines := splitLines(quote[:min(len(quote), 2000)])
+	for i := range lines {
+		if lines[i].text != "" {
+			return introduces(lines[i].text) || passedOn(lines, i) ||
+				opensIntroduction(lines[i].text) && i+1 < len(lines) && introduces(lines[i+1].text)
+		}
+	}
+	return false
+}
