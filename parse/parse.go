@@ -71,7 +71,7 @@ func (p *parser) message(raw []byte) {
 	if !r.words() && len(p.files) > 0 {
 		r.add(p.readFiles())
 	}
-	p.m.Blocks, p.m.Hidden, p.m.Links = r.blocks, r.hidden, r.links
+	p.m.Blocks, p.m.Hidden, p.m.Links = settleKinds(r.blocks), r.hidden, r.links
 }
 
 // topFields reads the fields that Message has a place for, the first of each.
