@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -19,18 +17,15 @@ type entity struct {
 // A reading is the text found in an entity.
 type reading struct {
 	blocks []Block
-	hidden string
+	hidden []string
 	links  []string
-	html   bool
+	html   bool // some of it is HTML
 }
 
 func (r *reading) add(o reading) {
 	r.blocks = append(r.blocks, o.blocks...)
 	r.links = append(r.links, o.links...)
-	if r.hidden != "" && o.hidden != "" {
-		r.hidden += "\n"
-	}
-	r.hidden += o.hidden
+	r.hidden = append(r.hidden, o.hidden...)
 	r.html = r.html || o.html
 }
 
@@ -82,16 +77,10 @@ func (p *parser) entity(e entity) reading {
 	return reading{}
 }
 
-// inner reads a message within the message, which may be encoded although it must not be (RFC 2046, 5.2.1).
+// inner reads a message within the message.
 func (p *parser) inner(e entity) reading {
-	body := e.body
-	if name := encodingName(e.encoding); name == "base64" || name == "quoted-printable" {
-		var flaw string
-		if body, flaw = decodeTransfer(body, name, true, p.text); flaw != "" {
-			p.defect(e.where, flaw)
-		}
-	}
-	c, body := p.partHeader(dropEnvelope(body), e.where)
+	p.decodeCompound(&e)
+	c, body := p.partHeader(dropEnvelope(e.body), e.where)
 	return p.entity(entity{content: c, body: body, where: e.where, depth: e.depth + 1})
 }
 
@@ -143,19 +132,15 @@ func (p *parser) unparted(e entity) reading {
 	return p.textLeaf(e, "text/plain")
 }
 
-// cut returns the parts of a multipart, by the declared boundary, else by one that is guessed. A body that is encoded,
-// which RFC 2045, section 6.4 forbids, is decoded first.
+// cut returns the parts of a multipart, by the declared boundary, in the body as it stands or decoded, else by a boundary
+// that is guessed.
 func (p *parser) cut(e *entity) [][]byte {
 	_, ps := parseParams(e.typ)
 	left := max(p.limits.Parts-p.parts, 0)
 	boundary := ps.raw("boundary")
 	parts, closed := splitParts(e.body, boundary, left)
-	if len(parts) == 0 {
-		if name := encodingName(e.encoding); name == "base64" || name == "quoted-printable" {
-			e.body, _ = decodeTransfer(e.body, name, true, p.text)
-			e.encoding = ""
-			parts, closed = splitParts(e.body, boundary, left)
-		}
+	if len(parts) == 0 && p.decodeCompound(e) {
+		parts, closed = splitParts(e.body, boundary, left)
 	}
 	if len(parts) == 0 {
 		p.defect(e.where, defectBoundary)
@@ -165,6 +150,24 @@ func (p *parser) cut(e *entity) [][]byte {
 		p.defect(e.where, defectUnclosed)
 	}
 	return parts
+}
+
+// decodeCompound undoes the encoding of a multipart or a message, which RFC 2045, section 6.4 forbids and some software
+// uses. What it decodes counts as attachments do, so that encodings within encodings add up to one limit.
+func (p *parser) decodeCompound(e *entity) bool {
+	name := encodingName(e.encoding)
+	if name != "base64" && name != "quoted-printable" {
+		return false
+	}
+	p.defect(e.where, defectEncoded)
+	if len(e.body) > p.data {
+		p.defect(e.where, defectDecoded)
+		return false
+	}
+	e.body, _ = decodeTransfer(e.body, name, true, p.data)
+	e.encoding = ""
+	p.data -= len(e.body)
+	return true
 }
 
 // choose picks the one alternative that people see: the last HTML that has words, as mail clients do, so that a decoy
@@ -180,112 +183,4 @@ func choose(all []reading) reading {
 		best = len(all) - 1
 	}
 	return all[best]
-}
-
-// isText reports whether a leaf is read as text: everything but what has a binary top-level type, or is a file.
-func isText(typ, disposition string) bool {
-	major, _, _ := strings.Cut(typ, "/")
-	switch major {
-	case "application", "image", "audio", "video", "font", "model", "chemical", "x-world":
-		return typ == "application/pgp" // text with a signature or in armour, of the time before RFC 2015
-	}
-	how, ps := parseParams(disposition)
-	return how != "attachment" || ps.get("filename") == "" && typ != "text/calendar" && typ != "text/csv"
-}
-
-// A file is a leaf of type text that is an attachment, of that index in Message.Attachments.
-type file struct {
-	entity
-	typ   string
-	index int
-}
-
-// attachment keeps a leaf that is not read as text.
-func (p *parser) attachment(e entity, typ string) {
-	data, flaw := decodeTransfer(e.body, e.encoding, false, p.data)
-	if flaw != "" {
-		p.defect(e.where, flaw)
-	}
-	p.data -= len(data)
-	if strings.HasPrefix(typ, "text/") {
-		p.files = append(p.files, file{e, typ, len(p.m.Attachments)})
-	}
-	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: e.fileName(), Data: data})
-}
-
-// fileName returns the name that a header gives the body, "" for none.
-func (c content) fileName() string {
-	_, ps := parseParams(c.disposition)
-	if name := ps.get("filename"); name != "" {
-		return name
-	}
-	_, ps = parseParams(c.typ)
-	return ps.get("name")
-}
-
-// readFiles reads the attachments of type text as text, in a message that has no other.
-func (p *parser) readFiles() (r reading) {
-	for i, f := range p.files {
-		p.m.Attachments = slices.Delete(p.m.Attachments, f.index-i, f.index-i+1)
-		r.add(p.textLeaf(f.entity, f.typ))
-	}
-	return r
-}
-
-// textLeaf reads a leaf as text.
-func (p *parser) textLeaf(e entity, typ string) reading {
-	raw, flaw := decodeTransfer(e.body, e.encoding, true, p.text)
-	if flaw != "" {
-		p.defect(e.where, flaw)
-	}
-	_, ps := parseParams(e.typ)
-	charset := ps.raw("charset")
-	if charset == "" && typ == "text/html" {
-		charset = metaCharset(raw)
-	}
-	text, flaw := decodeCharset(raw, charset, p.hint)
-	if flaw != "" {
-		p.defect(e.where, flaw)
-	}
-	p.text = max(p.text-len(text), 0)
-	text = lineFeeds(text)
-	if typ == "text/html" || typ != mediaType(e.typ) && looksHTML(text) || e.typ == "" && looksHTML(text) {
-		r := reading{html: true}
-		r.blocks, r.hidden, r.links = htmlText(text)
-		return r
-	}
-	if strings.TrimSpace(text) == "" {
-		return reading{}
-	}
-	return reading{blocks: cutBlocks(text), links: plainLinks(text)}
-}
-
-// metaCharset returns the charset that HTML declares in its first 1,024 octets, "" for none.
-func metaCharset(b []byte) string {
-	b = bytes.ToLower(b[:min(len(b), 1024)])
-	i := bytes.Index(b, []byte("<meta"))
-	if i < 0 {
-		return ""
-	}
-	if _, b, ok := bytes.Cut(b[i:], []byte("charset=")); ok {
-		b = bytes.TrimLeft(b, " \"'")
-		if end := bytes.IndexAny(b, " \"'/>;"); end > 0 {
-			return string(b[:end])
-		}
-	}
-	return ""
-}
-
-// lineFeeds turns CRLF and CR into LF.
-func lineFeeds(s string) string {
-	if strings.IndexByte(s, '\r') < 0 {
-		return s
-	}
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-}
-
-// looksHTML reports whether a text that is not declared HTML begins like it.
-func looksHTML(s string) bool {
-	b := bytes.ToLower([]byte(strings.TrimSpace(s[:min(len(s), 200)])))
-	return bytes.HasPrefix(b, []byte("<html")) || bytes.HasPrefix(b, []byte("<!doctype html"))
 }

@@ -12,6 +12,7 @@ const (
 	defectHeaderSize = "header over the limit"
 	defectTwice      = "content field given twice"
 	defectEncoding   = "unknown transfer encoding"
+	defectEncoded    = "multipart or message encoded"
 	defectDecoded    = "text over the limit"
 	defectBase64     = "bad base64"
 	defectNotBase64  = "plain text declared base64"
@@ -71,7 +72,7 @@ func (p *parser) message(raw []byte) {
 	if !r.words() && len(p.files) > 0 {
 		r.add(p.readFiles())
 	}
-	p.m.Blocks, p.m.Hidden, p.m.Links = settleKinds(r.blocks), r.hidden, r.links
+	p.m.Blocks, p.m.Hidden, p.m.Links = settleKinds(r.blocks), strings.Join(r.hidden, "\n"), r.links
 }
 
 // topFields reads the fields that Message has a place for, the first of each.

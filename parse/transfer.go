@@ -69,7 +69,7 @@ func decodeQP(b []byte) []byte {
 // softBreak returns the length of the white space and line end with which b begins, 0 where it begins otherwise.
 func softBreak(b []byte) int {
 	n := 0
-	for n < len(b) && n < 1000 && (b[n] == ' ' || b[n] == '\t' || b[n] == '\r') {
+	for n < len(b) && (b[n] == ' ' || b[n] == '\t' || b[n] == '\r') {
 		n++
 	}
 	if n < len(b) && b[n] == '\n' {

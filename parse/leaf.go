@@ -1,0 +1,137 @@
+package parse
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// isText reports whether a leaf is read as text: everything but what has a binary top-level type, or is a file.
+func isText(typ, disposition string) bool {
+	major, _, _ := strings.Cut(typ, "/")
+	switch major {
+	case "application", "image", "audio", "video", "font", "model", "chemical", "x-world":
+		return typ == "application/xhtml+xml" || typ == "application/pgp" // text in armour, before RFC 2015
+	}
+	how, ps := parseParams(disposition)
+	return how != "attachment" || ps.get("filename") == "" && typ != "text/calendar" && typ != "text/csv"
+}
+
+// A file is a leaf of type text that is an attachment, of that index in Message.Attachments.
+type file struct {
+	entity
+	typ   string
+	index int
+}
+
+// attachment keeps a leaf that is not read as text.
+func (p *parser) attachment(e entity, typ string) {
+	data, flaw := decodeTransfer(e.body, e.encoding, false, p.data)
+	if flaw != "" {
+		p.defect(e.where, flaw)
+	}
+	p.data -= len(data)
+	if strings.HasPrefix(typ, "text/") {
+		p.files = append(p.files, file{e, typ, len(p.m.Attachments)})
+	}
+	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: e.fileName(), Data: data})
+}
+
+// fileName returns the name that a header gives the body, "" for none.
+func (c content) fileName() string {
+	_, ps := parseParams(c.disposition)
+	if name := ps.get("filename"); name != "" {
+		return name
+	}
+	_, ps = parseParams(c.typ)
+	return ps.get("name")
+}
+
+// readFiles reads the attachments of type text as text, in a message that has no other.
+func (p *parser) readFiles() (r reading) {
+	for i, f := range p.files {
+		p.m.Attachments = slices.Delete(p.m.Attachments, f.index-i, f.index-i+1)
+		r.add(p.textLeaf(f.entity, f.typ))
+	}
+	return r
+}
+
+// textLeaf reads a leaf as text.
+func (p *parser) textLeaf(e entity, typ string) reading {
+	raw, flaw := decodeTransfer(e.body, e.encoding, true, p.text)
+	if flaw != "" {
+		p.defect(e.where, flaw)
+	}
+	_, ps := parseParams(e.typ)
+	charset := ps.raw("charset")
+	if charset == "" && isHTML(typ) {
+		charset = metaCharset(raw)
+	}
+	text, flaw := decodeCharset(raw, charset, p.hint)
+	if flaw != "" {
+		p.defect(e.where, flaw)
+	}
+	p.text = max(p.text-len(text), 0)
+	text = lineFeeds(text)
+	declared := e.typ != "" && typ == mediaType(e.typ)
+	if isHTML(typ) || !declared && looksHTML(text) {
+		return readHTML(text)
+	}
+	if strings.TrimSpace(text) == "" {
+		return reading{}
+	}
+	return reading{blocks: cutBlocks(text), links: plainLinks(text)}
+}
+
+func readHTML(text string) reading {
+	blocks, hidden, links := htmlText(text)
+	r := reading{blocks: blocks, links: links, html: true}
+	if hidden != "" {
+		r.hidden = []string{hidden}
+	}
+	return r
+}
+
+// metaCharset returns the charset that HTML declares in its first 1,024 octets, "" for none.
+func metaCharset(b []byte) string {
+	b = bytes.ToLower(b[:min(len(b), 1024)])
+	i := bytes.Index(b, []byte("<meta"))
+	if i < 0 {
+		return ""
+	}
+	if _, b, ok := bytes.Cut(b[i:], []byte("charset=")); ok {
+		b = bytes.TrimLeft(b, " \"'")
+		if end := bytes.IndexAny(b, " \"'/>;"); end > 0 {
+			return string(b[:end])
+		}
+	}
+	return ""
+}
+
+// lineFeeds turns CRLF and CR into LF.
+func lineFeeds(s string) string {
+	i := strings.IndexByte(s, '\r')
+	if i < 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for ; i >= 0; i = strings.IndexByte(s, '\r') {
+		out = append(append(out, s[:i]...), '\n')
+		s = strings.TrimPrefix(s[i+1:], "\n")
+	}
+	return string(append(out, s...))
+}
+
+func isHTML(typ string) bool {
+	switch typ {
+	case "text/html", "text/xhtml", "text/x-amp-html", "application/xhtml+xml":
+		return true
+	}
+	return false
+}
+
+// looksHTML reports whether a text that is not declared HTML begins like it.
+func looksHTML(s string) bool {
+	b := bytes.ToLower([]byte(strings.TrimSpace(s[:min(len(s), 200)])))
+	return bytes.HasPrefix(b, []byte("<html")) || bytes.HasPrefix(b, []byte("<!doctype html"))
+}
