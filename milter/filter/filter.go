@@ -1,8 +1,17 @@
 // Package filter turns evidence into verdicts and verdicts into header fields.
+//
+// Evidence comes from the store; decide makes a verdict of it; the front doors carry the verdict out.
 package filter
 
 import (
 	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"spamsim/parse"
 	"spamsim/store"
@@ -14,19 +23,93 @@ type Config struct {
 	Threshold float64 // sigma, default 3
 	BulkCount int     // distinct copies, default 5
 	Limits    parse.Limits
+	Rules     []Rule   // exempt rules, the first that matches holds
+	DKIMHosts []string // authserv-ids whose Authentication-Results are believed
 }
 
-// A Filter judges messages against one store.
-type Filter struct{}
+// A Filter judges messages against one store. Its methods may be called from many goroutines.
+type Filter struct {
+	store  *store.Store
+	config Config
+	rules  rules
+}
 
 // New returns a filter over an open store.
-func New(s *store.Store, c Config) *Filter { return &Filter{} }
+func New(s *store.Store, c Config) *Filter {
+	if c.Threshold == 0 {
+		c.Threshold = 3
+	}
+	if c.BulkCount == 0 {
+		c.BulkCount = 5
+	}
+	return &Filter{store: s, config: c, rules: rules{list: c.Rules, hits: make([]atomic.Int64, len(c.Rules)), hosts: c.DKIMHosts}}
+}
 
 // Check judges a message and counts it. It is a CheckFunc.
-func (f *Filter) Check(ctx context.Context, env *Envelope, raw []byte) Judgement { return Judgement{} }
+func (f *Filter) Check(ctx context.Context, env *Envelope, raw []byte) Judgement {
+	return f.judge(env, raw, f.store.Count)
+}
 
 // Peek judges a message and leaves no trace of it.
-func (f *Filter) Peek(ctx context.Context, env *Envelope, raw []byte) Judgement { return Judgement{} }
+func (f *Filter) Peek(ctx context.Context, env *Envelope, raw []byte) Judgement {
+	return f.judge(env, raw, f.store.Judge)
+}
+
+func (f *Filter) judge(env *Envelope, raw []byte, ask func(*store.Trace, *store.Transaction) store.Evidence) (j Judgement) {
+	defer func() {
+		if p := recover(); p != nil { // one message's panic is that message's affair
+			j = Pass(f.config.ID, Error, "panic")
+		}
+	}()
+	m := parse.Parse(raw, f.config.Limits)
+	rule := f.rules.match(env, m)
+	if rule == "" && env.Authenticated {
+		rule = "outbound"
+	}
+	ev := ask(store.NewTrace(m), transaction(env, m, raw))
+	v := decide(&ev, rule, &f.config)
+	return v.judgement(f.config.ID)
+}
+
+// transaction is what the store is told of how a message came.
+func transaction(env *Envelope, m *parse.Message, raw []byte) *store.Transaction {
+	x := &store.Transaction{Sender: strings.ToLower(env.Sender), Network: network(env.ClientAddr), Time: env.Time}
+	if x.Time.IsZero() {
+		x.Time = time.Now()
+	}
+	if x.Sender == "" {
+		x.Sender = m.From
+	}
+	for _, r := range env.Recipients {
+		x.Recipients = append(x.Recipients, strings.ToLower(r))
+	}
+	x.Message = messageKey(x, m, raw)
+	return x
+}
+
+// messageKey tells a message from every other but its own retry: its Message-ID and envelope, and where it has none
+// (Postfix adds one only after a filter before the queue) its octets.
+func messageKey(x *store.Transaction, m *parse.Message, raw []byte) string {
+	id := m.MessageID
+	if id == "" {
+		id = fmt.Sprintf("%016x", xxhash.Sum64(raw))
+	}
+	return id + "\x00" + x.Sender + "\x00" + strings.Join(x.Recipients, "\x00")
+}
+
+// network is the part of an address that one sender holds: /24, or /48 of IPv6.
+func network(addr string) string {
+	a, err := netip.ParseAddr(addr)
+	if err != nil {
+		return ""
+	}
+	bits := 48
+	if a = a.Unmap(); a.Is4() {
+		bits = 24
+	}
+	p, _ := a.WithZone("").Prefix(bits)
+	return p.String()
+}
 
 // Outcome says what became of a message that was to be learnt or forgotten.
 type Outcome struct {
@@ -36,10 +119,22 @@ type Outcome struct {
 }
 
 // Train learns a message as known spam or known good; it is on disk once Store.Sync returns.
-func (f *Filter) Train(env *Envelope, raw []byte, l Label) (Outcome, error) { return Outcome{}, nil }
+func (f *Filter) Train(env *Envelope, raw []byte, l Label) (Outcome, error) {
+	m := parse.Parse(raw, f.config.Limits)
+	return Outcome(f.store.Train(store.NewTrace(m), transaction(env, m, raw), l)), nil
+}
 
 // Forget takes a message's contribution back.
-func (f *Filter) Forget(env *Envelope, raw []byte) (Outcome, error) { return Outcome{}, nil }
+func (f *Filter) Forget(env *Envelope, raw []byte) (Outcome, error) {
+	m := parse.Parse(raw, f.config.Limits)
+	return Outcome(f.store.Forget(store.NewTrace(m), transaction(env, m, raw))), nil
+}
 
-// Apply returns the message with the judgement's fields on top and the stripped ones gone; nothing else is touched.
-func Apply(raw []byte, j Judgement) []byte { return raw }
+// Hits returns how often each exempt rule matched, by its name.
+func (f *Filter) Hits() map[string]int64 {
+	out := make(map[string]int64, len(f.rules.list))
+	for i := range f.rules.list {
+		out[f.rules.list[i].Name] += f.rules.hits[i].Load()
+	}
+	return out
+}

@@ -1,6 +1,10 @@
 package filter
 
-import "time"
+import (
+	"time"
+
+	"spamsim/store"
+)
 
 // Kind is what a verdict says. The zero value is Clean: an oversight delivers mail.
 type Kind uint8
@@ -15,14 +19,19 @@ const (
 	Error        // own failure: the message passes unjudged
 )
 
+// String returns the word of the header, the log and the counters.
+func (k Kind) String() string {
+	return [...]string{"clean", "bulk", "abstain", "exempt", "skipped", "error"}[k]
+}
+
 // Label is what people said of a cluster.
-type Label uint8
+type Label = store.Label
 
 // The labels.
 const (
-	None Label = iota
-	Spam
-	Ham
+	None = store.None
+	Spam = store.Spam
+	Ham  = store.Ham
 )
 
 // A Verdict is what the filter says of one message.
@@ -44,10 +53,7 @@ type Verdict struct {
 }
 
 // A Count is a number of distinct things, exact to 64.
-type Count struct {
-	N      int
-	Approx bool
-}
+type Count = store.Count
 
 // An Envelope is what a front door knows of a transaction.
 type Envelope struct {

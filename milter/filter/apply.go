@@ -1,0 +1,92 @@
+package filter
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Apply returns the message with the judgement's fields on top and the stripped ones gone; nothing else is touched. Folds
+// and ends of added fields have the line end of the message's first line, CRLF where it has none.
+func Apply(raw []byte, j Judgement) []byte {
+	eol := lineEnd(raw)
+	var b bytes.Buffer
+	b.Grow(len(raw) + 512)
+	for _, f := range j.Add {
+		b.WriteString(f.Name)
+		b.WriteByte(':')
+		b.WriteString(strings.ReplaceAll(f.Value, "\n", eol))
+		b.WriteString(eol)
+	}
+	head := strip(&b, raw, j.Strip)
+	if len(j.Add) > 0 && head == 0 && !startsHeader(raw) {
+		b.WriteString(eol) // the message has no header: its body must not become one
+	}
+	b.Write(raw[head:])
+	return b.Bytes()
+}
+
+func lineEnd(raw []byte) string {
+	if i := bytes.IndexByte(raw, '\n'); i >= 0 && (i == 0 || raw[i-1] != '\r') {
+		return "\n"
+	}
+	return "\r\n"
+}
+
+// startsHeader says whether the message begins with a header field or with the empty line that ends a header.
+func startsHeader(raw []byte) bool {
+	line, _, _ := bytes.Cut(raw, []byte("\n"))
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	return len(line) == 0 && len(raw) > 0 || fieldName(line) != ""
+}
+
+// fieldName returns the name of a header field (RFC 5322 section 2.2: printable ASCII but the colon; blanks before the
+// colon are obsolete but met), "" where the line is none.
+func fieldName(line []byte) string {
+	i := bytes.IndexByte(line, ':')
+	if i <= 0 {
+		return ""
+	}
+	name := bytes.TrimRight(line[:i], " \t")
+	for _, c := range name {
+		if c <= ' ' || c > '~' {
+			return ""
+		}
+	}
+	return string(name)
+}
+
+// strip writes the header fields that stay and returns how many octets of raw are dealt with.
+func strip(b *bytes.Buffer, raw []byte, names []string) int {
+	if len(names) == 0 {
+		return 0
+	}
+	at, dropping := 0, false
+	for at < len(raw) {
+		end := len(raw)
+		if i := bytes.IndexByte(raw[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		line := raw[at:end]
+		if line[0] != ' ' && line[0] != '\t' || at == 0 {
+			name := fieldName(bytes.TrimRight(line, "\r\n"))
+			if name == "" {
+				return at // the empty line, or what is no header
+			}
+			dropping = listed(names, name)
+		}
+		if !dropping {
+			b.Write(line)
+		}
+		at = end
+	}
+	return at
+}
+
+func listed(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A background is what unrelated mail looks like: how common each feature is. It is the null distribution that a score is
+// held against.
+//
+// As bytes: "spamsim background 1\n", then as uvarints the number of messages, the number of features, and for each
+// feature in ascending order of the high 32 bits of its hash the step to the one before and the number of messages that
+// have it, on the scale of commonScale.
+type background struct {
+	messages float64
+	counts   census // by the high 32 bits of the unseeded hash; the count is on the scale
+}
+
+//go:embed background.bin
+var shipped []byte
+
+// ErrBackground is wrapped by errors about a background that cannot be read.
+var ErrBackground = errors.New("not a background of this version")
+
+var backgroundMagic = []byte("spamsim background 1\n")
+
+// minCommon is how many messages must have a feature for it to be kept in a background.
+const minCommon = 4
+
+// commonScale is how many steps the scale of commonness has for each doubling.
+const commonScale = 8
+
+// caps and cuts are the most that one feature of a kind can weigh, in nats, and what its commonness is lowered by.
+var (
+	caps = [...]float64{single: 4, pair: 6.5, skip: 6, head: 5, tail: 5, attachment: 15}
+)
+
+// readBackground reads the bytes of a background.
+func readBackground(data []byte) (*background, error) {
+	rest, ok := bytes.CutPrefix(data, backgroundMagic)
+	if !ok {
+		return nil, ErrBackground
+	}
+	next := func() uint64 {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 {
+			ok = false
+			return 0
+		}
+		rest = rest[n:]
+		return v
+	}
+	b := &background{messages: float64(next())}
+	id := uint64(0)
+	for range next() {
+		id += next()
+		step := next()
+		if !ok || id > math.MaxUint32 || step > 8*64 {
+			return nil, fmt.Errorf("%w: it is cut or damaged", ErrBackground)
+		}
+		for range step {
+			b.counts.add(uint32(id), 1)
+		}
+	}
+	if !ok {
+		return nil, fmt.Errorf("%w: it is cut", ErrBackground)
+	}
+	return b, nil
+}
+
+// weight is how much it tells that a message has the feature, in nats, 0 for one that is too common to tell anything.
+func (b *background) weight(f feature) float64 {
+	limit := caps[f.kind]
+	if f.kind == attachment {
+		return limit
+	}
+	n := 1.0
+	if step := b.counts.count(uint32(f.hash >> 32)); step > 0 {
+		n = math.Exp2(float64(step) / commonScale)
+	}
+	return min(limit, math.Log((b.messages+priorMessages)/n)-chanceCut)
+}
+
+// priorMessages stands for mail of which nothing is known.
+const priorMessages = 2000
+
+// A BackgroundBuilder counts features of unrelated mail.
+type BackgroundBuilder struct {
+	messages int
+	counts   map[uint32]int
+}
+
+// Add counts one message.
+func (b *BackgroundBuilder) Add(t *Trace) {
+	if b.counts == nil {
+		b.counts = map[uint32]int{}
+	}
+	b.messages++
+	for _, f := range t.features {
+		if f.kind != attachment {
+			b.counts[uint32(f.hash>>32)]++
+		}
+	}
+}
+
+// Bytes returns the background in its format.
+func (b *BackgroundBuilder) Bytes() []byte {
+	ids := make([]uint32, 0, len(b.counts))
+	for id, n := range b.counts {
+		if n >= minCommon {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	out := binary.AppendUvarint(bytes.Clone(backgroundMagic), uint64(b.messages))
+	out = binary.AppendUvarint(out, uint64(len(ids)))
+	last := uint32(0)
+	for _, id := range ids {
+		out = binary.AppendUvarint(out, uint64(id-last))
+		out = binary.AppendUvarint(out, uint64(math.Round(commonScale*math.Log2(float64(b.counts[id])))))
+		last = id
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"slices"
+
+	"spamsim/nilsimsa"
+)
+
+// sketchSize is how many features are kept of a message, coreSize of a campaign.
+var (
+	sketchSize = 128
+	coreSize   = 224
+)
+
+// An element is a feature of a cluster.
+type element struct {
+	id    uint32
+	count uint8 // members that had it, of
+	since uint8 // the members since it came in, itself included
+	w     uint8 // weight by the shipped background, in sixteenths of a nat
+}
+
+// share is the part of the members that have the element.
+func (e element) share() float64 { return float64(e.count) / float64(e.since) }
+
+// A cluster is the stored trace of one campaign, or of one message.
+type cluster struct {
+	seq      uint64 // key in the file: order of arrival
+	copies   uint32
+	tau      float32 // features of a higher rank are in no member's sketch
+	elements []element
+	nilsimsa nilsimsa.Code // of the first member
+	simhash  uint64
+	senders  tally
+	nets     tally
+	rcpts    tally
+	label    Label
+	first    int64 // Unix time of the first and the last copy, seconds
+	last     int64
+	sample   string
+}
+
+// inCore says whether an element belongs to what the members have in common, and how much it counts.
+func (c *cluster) inCore(e element) float64 {
+	switch {
+	case c.copies == 1:
+		return 1
+	case e.count < 2 && c.copies == 2:
+		return 0.25
+	case e.count < 2 || e.share() < minShare:
+		return 0
+	}
+	return 1
+}
+
+// minShare is the part of the members below which a feature is chance.
+const minShare = 0.15
+
+// absorb counts a message's features into the cluster and tells which came in and which fell out.
+func (c *cluster) absorb(q *query) (in, out []uint32) {
+	for i := range c.elements {
+		e := &c.elements[i]
+		if e.since == 255 {
+			e.since, e.count = 128, (e.count+1)/2
+		}
+		e.since++
+		if _, ok := q.find(e.id); ok {
+			e.count++
+		}
+	}
+	if c.copies < maxGrowth {
+		in = c.extend(q)
+		out = c.shrink()
+	}
+	return in, out
+}
+
+// maxGrowth is the number of copies from which a cluster takes up no new features: a core that goes on growing swallows
+// the footers of unrelated mail.
+const maxGrowth = 8
+
+func (c *cluster) extend(q *query) (in []uint32) {
+	have := make(map[uint32]bool, len(c.elements))
+	for _, e := range c.elements {
+		have[e.id] = true
+	}
+	for _, f := range q.sketch() {
+		if !have[f.id] {
+			c.elements = append(c.elements, element{f.id, 1, 1, f.static})
+			in = append(in, f.id)
+			c.tau = max(c.tau, f.rank)
+		}
+	}
+	return in
+}
+
+// shrink drops the elements that fewest members have, the youngest first, down to coreSize.
+func (c *cluster) shrink() (out []uint32) {
+	if len(c.elements) <= coreSize {
+		return nil
+	}
+	slices.SortStableFunc(c.elements, func(a, b element) int { return int(b.count) - int(a.count) })
+	for _, e := range c.elements[coreSize:] {
+		out = append(out, e.id)
+	}
+	c.elements = slices.Clone(c.elements[:coreSize])
+	return out
+}

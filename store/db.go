@@ -1,0 +1,319 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// The file, a bbolt database. Numbers in keys are big endian, so that keys are in the order of arrival.
+//
+//	meta      "format": "spamsim store", a space and the version; "key": the site key, 32 bytes
+//	clusters  seq u64: a record (record.go)
+//	messages  arrival u64: key u64, seq of the cluster u64, time i64 in Unix seconds, sender u64, network u64, taught u8,
+//	          recipients u64 each, all little endian
+//	moved     seq u64 of a cluster that was merged away: seq u64 of the one that took it up
+const (
+	formatName    = "spamsim store "
+	formatVersion = "1"
+)
+
+var (
+	bucketMeta     = []byte("meta")
+	bucketClusters = []byte("clusters")
+	bucketMessages = []byte("messages")
+	bucketMoved    = []byte("moved")
+	keyFormat      = []byte("format")
+	keyKey         = []byte("key")
+)
+
+// openFile opens or makes the database and returns its key.
+func (s *Store) openFile(path string) (key []byte, err error) {
+	info, err := os.Stat(path)
+	fresh := (err != nil || info.Size() == 0) && !s.opts.ReadOnly
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly})
+	switch {
+	case errors.Is(err, bbolt.ErrTimeout):
+		return nil, fmt.Errorf("%s: %w", path, ErrInUse)
+	case errors.Is(err, bbolt.ErrInvalid), errors.Is(err, bbolt.ErrChecksum), errors.Is(err, bbolt.ErrVersionMismatch):
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrForeign, err)
+	case err != nil:
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if fresh {
+		err = db.Update(func(tx *bbolt.Tx) error { return s.initialise(tx) })
+	}
+	if err == nil {
+		err = db.View(func(tx *bbolt.Tx) error { key, err = checkFormat(tx); return err })
+	}
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s.db = db
+	return key, nil
+}
+
+func (s *Store) initialise(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{bucketMeta, bucketClusters, bucketMessages, bucketMoved} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	key := s.opts.Key
+	if key == nil {
+		key = newKey()
+	}
+	meta := tx.Bucket(bucketMeta)
+	return errors.Join(meta.Put(keyFormat, []byte(formatName+formatVersion)), meta.Put(keyKey, key))
+}
+
+// checkFormat returns the key of a database of this version.
+func checkFormat(tx *bbolt.Tx) ([]byte, error) {
+	meta := tx.Bucket(bucketMeta)
+	if meta == nil || len(meta.Get(keyFormat)) < len(formatName) || string(meta.Get(keyFormat)[:len(formatName)]) != formatName {
+		return nil, fmt.Errorf("%w: it is a database of another program", ErrForeign)
+	}
+	if v := string(meta.Get(keyFormat)[len(formatName):]); v != formatVersion {
+		return nil, fmt.Errorf("%w: it has version %q of the format, this program reads %q", ErrVersion, v, formatVersion)
+	}
+	return append([]byte(nil), meta.Get(keyKey)...), nil
+}
+
+// load reads everything into memory.
+func (s *Store) load() error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		return errors.Join(
+			tx.Bucket(bucketClusters).ForEach(s.loadCluster),
+			tx.Bucket(bucketMoved).ForEach(func(k, v []byte) error {
+				s.moved[binary.BigEndian.Uint64(k)] = binary.BigEndian.Uint64(v)
+				return nil
+			}),
+			tx.Bucket(bucketMessages).ForEach(s.loadMessage))
+	})
+}
+
+func (s *Store) loadCluster(k, v []byte) error {
+	c := &cluster{}
+	if err := c.unmarshal(v); err != nil {
+		return fmt.Errorf("cluster %x: %w", k, err)
+	}
+	c.seq = binary.BigEndian.Uint64(k)
+	s.lastSeq = max(s.lastSeq, c.seq)
+	s.handles[c.seq] = s.memory.place(c)
+	return nil
+}
+
+func (s *Store) loadMessage(k, v []byte) error {
+	r := reader{data: v}
+	key := r.u64()
+	d := &delivery{arrival: binary.BigEndian.Uint64(k), seq: r.u64(), at: int64(r.u64()), sender: r.u64(), network: r.u64(), taught: r.byte() != 0}
+	for len(r.data) >= 8 {
+		d.rcpts = append(d.rcpts, r.u64())
+	}
+	if r.cut {
+		return fmt.Errorf("message %x: %w", k, ErrRecord)
+	}
+	s.lastSeq = max(s.lastSeq, d.arrival)
+	s.messages[key] = d
+	return nil
+}
+
+func (d *delivery) marshal(key uint64) []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 0, 41+8*len(d.rcpts))
+	for _, v := range []uint64{key, d.seq, uint64(d.at), d.sender, d.network} {
+		b = le.AppendUint64(b, v)
+	}
+	taught := byte(0)
+	if d.taught {
+		taught = 1
+	}
+	b = append(b, taught)
+	for _, r := range d.rcpts {
+		b = le.AppendUint64(b, r)
+	}
+	return b
+}
+
+// changes are what the file does not have yet. The zero value notes nothing: a scratch store has no file.
+type changes struct {
+	clusters map[uint64]struct{} // by seq
+	messages map[uint64]struct{} // by key
+	removed  []uint64            // arrivals
+}
+
+func (c *changes) reset() {
+	*c = changes{clusters: map[uint64]struct{}{}, messages: map[uint64]struct{}{}}
+}
+
+func (c *changes) cluster(seq uint64) {
+	if c.clusters != nil {
+		c.clusters[seq] = struct{}{}
+	}
+}
+
+func (c *changes) message(key uint64) {
+	if c.messages != nil {
+		c.messages[key] = struct{}{}
+	}
+}
+
+func (c *changes) gone(key, arrival uint64) {
+	if c.messages != nil {
+		delete(c.messages, key)
+		c.removed = append(c.removed, arrival)
+	}
+}
+
+func (c *changes) empty() bool { return len(c.clusters)+len(c.messages)+len(c.removed) == 0 }
+
+// restore puts changes back that could not be written; what changed since is written as it is then.
+func (c *changes) restore(old *changes) {
+	maps.Copy(c.clusters, old.clusters)
+	maps.Copy(c.messages, old.messages)
+	c.removed = append(c.removed, old.removed...)
+}
+
+// A pair is a key and its value; a nil value deletes.
+type keyValue struct {
+	bucket     []byte
+	key, value []byte
+}
+
+// pending encodes the changes; the lock is held.
+func (s *Store) pending() []keyValue {
+	var out []keyValue
+	for seq := range s.changes.clusters {
+		put := keyValue{bucketClusters, bigEndian(seq), nil}
+		if h, ok := s.handles[seq]; ok {
+			put.value = s.memory.clusters[h].marshal()
+		} else if into, ok := s.moved[seq]; ok {
+			out = append(out, keyValue{bucketMoved, bigEndian(seq), bigEndian(into)})
+		}
+		out = append(out, put)
+	}
+	for key := range s.changes.messages {
+		if d := s.messages[key]; d != nil {
+			out = append(out, keyValue{bucketMessages, bigEndian(d.arrival), d.marshal(key)})
+		}
+	}
+	for _, arrival := range s.changes.removed {
+		out = append(out, keyValue{bucketMessages, bigEndian(arrival), nil})
+	}
+	return out
+}
+
+func bigEndian(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
+
+// A committer writes the changes every commitEvery, off the way of the mail.
+type committer struct {
+	stop         chan struct{}
+	ended        chan struct{}
+	flush        chan chan error
+	done, failed atomic.Int64
+}
+
+// commitEvery is how long a count may be in memory alone.
+const commitEvery = 50 * time.Millisecond
+
+func (c *committer) start(s *Store) {
+	c.stop, c.ended, c.flush = make(chan struct{}), make(chan struct{}), make(chan chan error)
+	go func() {
+		defer close(c.ended)
+		tick := time.NewTicker(commitEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				c.commit(s)
+			case reply := <-c.flush:
+				reply <- c.commit(s)
+			case <-c.stop:
+				return
+			}
+		}
+	}()
+}
+
+// commit writes what is pending. What cannot be written is kept and tried again with the next.
+func (c *committer) commit(s *Store) error {
+	s.mu.Lock()
+	if s.changes.empty() {
+		s.mu.Unlock()
+		return nil
+	}
+	todo, taken := s.pending(), s.changes
+	s.changes.reset()
+	s.mu.Unlock()
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		for _, p := range todo {
+			b := tx.Bucket(p.bucket)
+			if p.value == nil {
+				if err := b.Delete(p.key); err != nil {
+					return err
+				}
+			} else if err := b.Put(p.key, p.value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.mu.Lock()
+		s.changes.restore(&taken)
+		s.mu.Unlock()
+		c.failed.Add(1)
+		if s.opts.OnError != nil {
+			s.opts.OnError(fmt.Errorf("commit: %w", err))
+		}
+		return fmt.Errorf("commit: %w", err)
+	}
+	c.done.Add(1)
+	return nil
+}
+
+// Sync returns when everything counted before the call is on disk.
+func (s *Store) Sync() error {
+	if s.db == nil || s.opts.ReadOnly {
+		return nil
+	}
+	reply := make(chan error, 1)
+	select {
+	case s.commits.flush <- reply:
+		return <-reply
+	case <-s.commits.ended:
+		return ErrClosed
+	}
+}
+
+// ErrClosed is returned after Close.
+var ErrClosed = errors.New("the store is closed")
+
+// Close writes what is not on disk yet and closes the file. No other method may run or follow.
+func (s *Store) Close() error {
+	if s.db == nil {
+		return nil
+	}
+	if s.opts.ReadOnly {
+		return s.db.Close()
+	}
+	close(s.commits.stop)
+	<-s.commits.ended
+	return errors.Join(s.commits.commit(s), s.db.Close())
+}
+
+// fileSize is the size of the file in bytes.
+func (s *Store) fileSize() int64 {
+	info, err := os.Stat(s.db.Path())
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
+
+	"spamsim/nilsimsa"
+	"spamsim/parse"
+	"spamsim/simhash"
+)
+
+// A Trace is what the store needs of one message: its codes and the features of its text.
+type Trace struct {
+	Text     string // as hashed: the author's own words, folded
+	Tokens   int    // words of it; a CJK bigram is one
+	Script   parse.Script
+	Nilsimsa nilsimsa.Code
+	SimHash  uint64
+	Sample   string // subject, for people
+
+	features []feature // distinct
+}
+
+// kind says how a feature was made of the text.
+type kind uint8
+
+const (
+	single     kind = iota // one word
+	pair                   // two words side by side
+	skip                   // two words with one between
+	head                   // the beginnings of two long words side by side: what survives a typing mistake
+	tail                   // and their ends
+	attachment             // the bytes of an attachment
+)
+
+// A feature is one thing that two messages can share.
+type feature struct {
+	hash uint64 // unseeded: the shipped background knows it by this
+	kind kind
+}
+
+// NewTrace computes the codes and features of a message.
+func NewTrace(m *parse.Message) *Trace {
+	t := &Trace{Text: m.Text(), Sample: m.Subject}
+	t.Script = parse.ScriptOf(t.Text)
+	t.Nilsimsa = nilsimsa.Sum([]byte(t.Text))
+	words := parse.AppendTokens(nil, t.Text)
+	t.Tokens = len(words)
+	t.features = features(words)
+	var h simhash.Hash
+	for _, f := range t.features {
+		h.Add(f.hash, simWeight[f.kind])
+	}
+	t.SimHash = h.Code64(simhash.TieClear)
+	for _, a := range m.Attachments {
+		if len(a.Data) >= minAttachment {
+			t.features = append(t.features, feature{xxhash.Sum64(a.Data), attachment})
+		}
+	}
+	return t
+}
+
+// minAttachment is the size in octets below which an attachment is no evidence: spacer images and empty files.
+const minAttachment = 512
+
+// simWeight is the weight of a feature in the SimHash, by kind: words and pairs alone make it up.
+var simWeight = [...]int{single: 1, pair: 2, attachment: 0}
+
+// features returns the distinct features of a text in words.
+func features(words []string) []feature {
+	hashes := make([]uint64, len(words))
+	heads, tails := make([]uint64, len(words)), make([]uint64, len(words))
+	for i, w := range words {
+		hashes[i] = xxhash.Sum64String(w)
+		heads[i], tails[i] = affixes(w)
+	}
+	out := make([]feature, 0, 5*len(words))
+	for i, h := range hashes {
+		out = append(out, feature{join(h, 0, single), single})
+		if i > 0 {
+			out = append(out, feature{join(hashes[i-1], h, pair), pair})
+			if heads[i] != 0 && heads[i-1] != 0 {
+				out = append(out, feature{join(heads[i-1], heads[i], head), head}, feature{join(tails[i-1], tails[i], tail), tail})
+			}
+		}
+		if i > 1 {
+			out = append(out, feature{join(hashes[i-2], h, skip), skip})
+		}
+	}
+	slices.SortFunc(out, func(a, b feature) int {
+		if a.hash < b.hash {
+			return -1
+		}
+		if a.hash > b.hash {
+			return 1
+		}
+		return 0
+	})
+	return slices.CompactFunc(out, func(a, b feature) bool { return a.hash == b.hash })
+}
+
+// affixLen is how many characters the beginning and the end of a word are.
+const affixLen = 3
+
+// affixes returns the hashes of a word's beginning and end, 0 for a word too short to tell them apart.
+func affixes(w string) (head, tail uint64) {
+	if len(w) < affixLen+1 || utf8.RuneCountInString(w) < affixLen+1 {
+		return 0, 0
+	}
+	if len(w) < utf8.RuneSelf { // enough for the common case: cut by bytes where all are ASCII
+		ascii := true
+		for i := range len(w) {
+			ascii = ascii && w[i] < utf8.RuneSelf
+		}
+		if ascii {
+			return xxhash.Sum64String(w[:affixLen]), xxhash.Sum64String(w[len(w)-affixLen:])
+		}
+	}
+	r := []rune(w)
+	return xxhash.Sum64String(string(r[:affixLen])), xxhash.Sum64String(string(r[len(r)-affixLen:]))
+}
+
+// join makes one hash of two and the kind.
+func join(a, b uint64, k kind) uint64 {
+	return mix(a*0x9e3779b97f4a7c15 + mix(b+uint64(k)))
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014, figure 15): it spreads each input bit over all output bits.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// uniform maps a hash to (0, 1].
+func uniform(h uint64) float64 { return float64(h>>11+1) * (1.0 / (1 << 53)) }
+
+// sampleRank is the place of a feature in the order of sampling: features of weight w are drawn in proportion to w, and all
+// messages draw the same ones (exponential ranks, Cohen 1997).
+func sampleRank(h uint64, w float64) float32 { return float32(-math.Log(uniform(h)) / w) }

@@ -1,0 +1,293 @@
+package store
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A memory is the index of all live clusters. It is not safe for concurrent use.
+type memory struct {
+	key      uint64
+	back     *background
+	clusters []*cluster // by handle; nil is free
+	free     []uint32
+	live     int
+	post     postings
+	held     census
+	scratch  scratch
+}
+
+type scratch struct {
+	evidence []float32 // by handle
+	touched  []uint32
+	found    []uint32
+}
+
+// A query is a message as the memory sees it.
+type query struct {
+	t        *Trace
+	features []queried // by rank, at most maxQuery
+	at       map[uint32]int
+	sender   uint64
+}
+
+type queried struct {
+	id     uint32
+	static uint8   // weight by the shipped background, in sixteenths of a nat
+	w      float32 // weight by that and by what is stored
+	rank   float32
+}
+
+// maxQuery is how many features of a message are looked up.
+const maxQuery = 1024
+
+// indexLimit is how many clusters may hold a feature before it is too common to lead anywhere.
+const indexLimit = 256
+
+func (q *query) find(id uint32) (int, bool) { i, ok := q.at[id]; return i, ok }
+
+func (q *query) sketch() []queried { return q.features[:min(len(q.features), sketchSize)] }
+
+// weightUnit is a nat in the unit that weights are stored in.
+const weightUnit = 16
+
+// query prepares a message.
+func (m *memory) query(t *Trace) *query {
+	q := &query{t: t, features: make([]queried, 0, len(t.features))}
+	for _, f := range t.features {
+		static := m.back.weight(f)
+		if static <= 0 {
+			continue
+		}
+		keyed := mix(f.hash ^ m.key)
+		q.features = append(q.features, queried{id: uint32(keyed), static: uint8(static * weightUnit), rank: sampleRank(mix(keyed), static)})
+	}
+	slices.SortFunc(q.features, func(a, b queried) int { return cmp.Compare(a.rank, b.rank) })
+	q.features = q.features[:min(len(q.features), maxQuery)]
+	q.at = make(map[uint32]int, len(q.features))
+	for i := range q.features {
+		f := &q.features[i]
+		q.at[f.id] = i
+		f.w = m.weight(f.id, float32(f.static)/weightUnit)
+	}
+	return q
+}
+
+// weight lowers a feature's weight where the stored clusters show that it is more common than the background says.
+func (m *memory) weight(id uint32, static float32) float32 {
+	n := m.held.count(id) - 1
+	if n < 1 {
+		return static
+	}
+	live := -math.Log(float64(n)/float64(m.live+liveFloor)) - chanceCut
+	return max(0, min(static, float32(live)))
+}
+
+const (
+	liveFloor = 50  // clusters before which commonness is not believed in full
+	chanceCut = 1.5 // nats that the first sight of a feature is worth nothing for
+)
+
+// A match is a cluster that resembles a message.
+type match struct {
+	handle            uint32
+	c                 *cluster
+	score             float64 // T
+	evidence          float64
+	inCore, inMessage float64 // containment: the shared part of the core's weight, and of the message's
+}
+
+// matches returns the clusters that resemble the message, best first.
+func (m *memory) matches(q *query) []match {
+	s := &m.scratch
+	for len(s.evidence) < len(m.clusters) {
+		s.evidence = append(s.evidence, 0)
+	}
+	s.touched = s.touched[:0]
+	for i := range q.features {
+		f := &q.features[i]
+		if f.w <= 0 {
+			continue
+		}
+		s.found = m.post.find(s.found[:0], f.id, indexLimit)
+		for _, h := range s.found {
+			if s.evidence[h] == 0 {
+				s.touched = append(s.touched, h)
+			}
+			s.evidence[h] += f.w
+		}
+	}
+	out := m.verify(q)
+	for _, h := range s.touched {
+		s.evidence[h] = 0
+	}
+	return out
+}
+
+// maxVerified is how many candidates are measured in full.
+const maxVerified = 24
+
+func (m *memory) verify(q *query) []match {
+	s := &m.scratch
+	if len(s.touched) > maxVerified {
+		slices.SortFunc(s.touched, func(a, b uint32) int { return cmp.Compare(s.evidence[b], s.evidence[a]) })
+		for _, h := range s.touched[maxVerified:] {
+			s.evidence[h] = 0
+		}
+		s.touched = s.touched[:maxVerified]
+	}
+	var out []match
+	for _, h := range s.touched {
+		if x := m.measure(q, h); x.score > 0 {
+			out = append(out, x)
+		}
+	}
+	slices.SortFunc(out, func(a, b match) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// measure holds the message against one cluster.
+func (m *memory) measure(q *query, h uint32) match {
+	c := m.clusters[h]
+	x := match{handle: h, c: c}
+	whole := 0.0
+	for _, e := range c.elements {
+		u := c.inCore(e)
+		if u == 0 {
+			continue
+		}
+		w := float64(e.w) / weightUnit
+		whole += u * w * e.share()
+		if i, ok := q.find(e.id); ok {
+			x.evidence += u * float64(q.features[i].w)
+		}
+	}
+	own := 0.0
+	for _, f := range q.features {
+		if f.rank > c.tau {
+			break
+		}
+		own += float64(f.w)
+	}
+	x.inCore = min(1, x.evidence/(whole+1))
+	x.inMessage = min(1, x.evidence/(own+1))
+	x.score = x.evidence * m.penalty(q, &x)
+	return x
+}
+
+// penalty lowers the evidence where a message and a cluster share little of either.
+func (m *memory) penalty(q *query, x *match) float64 {
+	if x.inMessage < minPart*x.inCore {
+		return 0
+	}
+	if c := x.c; len(c.senders.seen) == 1 && c.senders.has(q.sender) && min(x.inCore, x.inMessage) < sameSender {
+		return 0
+	}
+	if x.c.copies < 3 {
+		return math.Sqrt(max(x.inCore, x.inMessage))
+	}
+	return min(1, max(2*x.inCore*x.inCore, x.inMessage*x.inMessage))
+}
+
+var (
+	minPart    = 0.27
+	sameSender = 0.6
+)
+
+// insert stores a message as a cluster of its own.
+func (m *memory) insert(c *cluster, q *query) uint32 {
+	for _, f := range q.sketch() {
+		c.elements = append(c.elements, element{f.id, 1, 1, f.static})
+		c.tau = f.rank
+	}
+	if len(q.features) <= sketchSize {
+		c.tau = math.MaxFloat32
+	}
+	return m.place(c)
+}
+
+// place gives a cluster a handle and indexes its features.
+func (m *memory) place(c *cluster) uint32 {
+	var h uint32
+	if n := len(m.free); n > 0 {
+		h, m.free = m.free[n-1], m.free[:n-1]
+		m.clusters[h] = c
+	} else {
+		h = uint32(len(m.clusters))
+		m.clusters = append(m.clusters, c)
+	}
+	m.live++
+	for _, e := range c.elements {
+		m.index(h, e.id)
+	}
+	return h
+}
+
+func (m *memory) index(h, id uint32) {
+	if m.held.add(id, 1) <= indexLimit {
+		m.post.add(id, h)
+	}
+}
+
+func (m *memory) unindex(h, id uint32) {
+	m.held.add(id, -1)
+	m.post.remove(id, h)
+}
+
+// join counts the message's features into a cluster.
+func (m *memory) join(h uint32, q *query) {
+	in, out := m.clusters[h].absorb(q)
+	for _, id := range in {
+		m.index(h, id)
+	}
+	for _, id := range out {
+		m.unindex(h, id)
+	}
+}
+
+// drop forgets a cluster.
+func (m *memory) drop(h uint32) {
+	for _, e := range m.clusters[h].elements {
+		m.unindex(h, e.id)
+	}
+	m.clusters[h] = nil
+	m.free = append(m.free, h)
+	m.live--
+}
+
+// merge moves what b holds into a; b is dropped.
+func (m *memory) merge(a, b uint32) {
+	ca, cb := m.clusters[a], m.clusters[b]
+	at := make(map[uint32]int, len(ca.elements))
+	for i, e := range ca.elements {
+		at[e.id] = i
+		ca.elements[i].since = uint8(min(255, int(e.since)+int(min(cb.copies, 200))))
+	}
+	var in []uint32
+	for _, e := range cb.elements {
+		if i, ok := at[e.id]; ok {
+			x := &ca.elements[i]
+			x.count = uint8(min(int(x.since), int(x.count)+int(e.count)))
+		} else if ca.copies < maxGrowth || e.count > 1 {
+			ca.elements = append(ca.elements, e)
+			in = append(in, e.id)
+		}
+	}
+	ca.tau = max(ca.tau, cb.tau)
+	for _, id := range in {
+		m.index(a, id)
+	}
+	for _, id := range ca.shrink() {
+		m.unindex(a, id)
+	}
+	ca.copies += cb.copies
+	ca.senders.merge(&cb.senders)
+	ca.nets.merge(&cb.nets)
+	ca.rcpts.merge(&cb.rcpts)
+	ca.first, ca.last = min(ca.first, cb.first), max(ca.last, cb.last)
+	if ca.label == None {
+		ca.label = cb.label
+	}
+	m.drop(b)
+}
