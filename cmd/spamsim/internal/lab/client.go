@@ -3,6 +3,7 @@ package lab
 import (
 	"bufio"
 	"bytes"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
@@ -121,4 +122,16 @@ func Stuff(content []byte) []byte {
 func Unstuff(wire []byte) []byte {
 	out := bytes.ReplaceAll(wire, []byte("\r\n."), []byte("\r\n"))
 	return bytes.TrimPrefix(out, []byte("."))
+}
+
+// nasty are the pieces that SMTP stumbles over.
+var nasty = []string{"\r\n", "\n", "\r", ".", "..", "a", "\x00", "\xff", "longer line ", "\r\n.", "\r\n..", "\n.\n", "\r.\r", "\r\r\n"}
+
+// Nasty makes random content of n such pieces.
+func Nasty(r *rand.Rand, n int) []byte {
+	var out []byte
+	for range n {
+		out = append(out, nasty[r.IntN(len(nasty))]...)
+	}
+	return out
 }

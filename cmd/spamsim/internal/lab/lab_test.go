@@ -38,16 +38,6 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// nasty makes random content from the octets that SMTP stumbles over.
-func nasty(r *rand.Rand, n int) []byte {
-	pieces := []string{"\r\n", "\n", "\r", ".", "..", "a", "\x00", "\xff", "long line ", "\r\n.", "\r\n..", "\n.\n", "\r\n."}
-	var b bytes.Buffer
-	for range n {
-		b.WriteString(pieces[r.IntN(len(pieces))])
-	}
-	return b.Bytes()
-}
-
 // ended is content as it arrives: the missing last CRLF is added.
 func ended(content []byte) []byte {
 	if len(content) == 0 || bytes.HasSuffix(content, []byte("\r\n")) {
@@ -78,7 +68,7 @@ func TestSinkKeepsOctets(t *testing.T) {
 	c.Must("EHLO me")
 	var sent [][]byte
 	for i := range 300 {
-		content := nasty(r, i)
+		content := Nasty(r, i)
 		c.Must("MAIL FROM:<> SIZE=1", "RCPT TO:<a@b>", "RCPT TO:<c@d> NOTIFY=NEVER", "DATA")
 		if reply := c.Content(content); reply != "250 2.0.0 Ok: kept" {
 			t.Fatalf("%q: %s", content, reply)
