@@ -49,8 +49,13 @@ type slot struct {
 	pending func() reply // nil where text is the answer
 }
 
+// readers are those of connections that ended.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readBuffer) }}
+
 func newClient(s *Server, conn net.Conn, addr netip.Addr, trusted bool) *client {
-	c := &client{server: s, conn: conn, addr: addr, trusted: trusted, r: bufio.NewReaderSize(conn, readBuffer)}
+	r := readers.Get().(*bufio.Reader)
+	r.Reset(conn)
+	c := &client{server: s, conn: conn, addr: addr, trusted: trusted, r: r}
 	c.session = &session{server: s, client: c}
 	return c
 }
@@ -64,6 +69,9 @@ func (c *client) Read(p []byte) (n int, err error) {
 			n, err = 0, io.EOF
 		}
 	}()
+	if c.r == nil {
+		return 0, io.EOF // go-smtp reads once more after QUIT: what came behind it is not heard
+	}
 	for len(c.feed) == 0 {
 		c.settle()
 		line, err := c.next()
@@ -223,9 +231,14 @@ func (c *client) flush() error {
 // Close sends what is still to be said and ends the connection. go-smtp calls it once it has no more to do.
 func (c *client) Close() error {
 	defer c.server.forget(c)
+	if c.r == nil {
+		return nil
+	}
 	c.settle()
 	_ = c.flush()
-	c.last = true // go-smtp reads once more after QUIT: what came behind it is not heard
+	c.r.Reset(nil)
+	readers.Put(c.r)
+	c.r = nil
 	return c.cut()
 }
 

@@ -7,7 +7,7 @@ import (
 
 // maxIdle is how many connections to the next hop are kept unused. Each costs the next hop a process there if it is
 // Postfix, which has 100 by default.
-const maxIdle = 32
+const maxIdle = 64
 
 // A pool is a next hop that speaks SMTP or LMTP, with the connections that wait for a transaction. A connection goes
 // back only after a transaction without a single error: servers count errors a connection, and answer slowly and then
