@@ -92,10 +92,12 @@ func armourEnd(lines []line, i int) int {
 	return 0
 }
 
-// ruled are the words one of which follows a rule where a list or mail provider has put a footer.
+// ruled are the words one of which stands in the first three lines below a rule where a list or mail
+// provider has put a footer. Where an address alone stands there it is a footer, or the signature of
+// one who draws a rule above it, if it has at most seven lines.
 var ruled = []string{"mailing list", "mailman", "unsubscribe", "listinfo", "archive", "sponsor", "subscri", "list maintainer", "yahoo!", "hotmail", "msn ",
 	"free e-mail", "free email", "additional commands", "get your free", "webmail", "virus", "scanned by", "confidential", "intended recipient",
-	"bcentral", "lycos", "excite", "freenet", "to be removed", "退订", "退訂", "免费邮箱", "网易", "@yahoo", "http://", "https://"}
+	"bcentral", "lycos", "excite", "freenet", "to be removed", "退订", "退訂", "免费邮箱", "网易", "@yahoo"}
 
 // openings are how footers begin that no rule precedes.
 var openings = []string{"to unsubscribe", "irish linux users' group", "you have received this message because you subscribed", "do you yahoo!?",
@@ -117,41 +119,56 @@ func markFooters(lines []line) {
 			return
 		}
 		mark(lines[next:cut], Footer)
-		cut = next
+		for cut = next; cut > 0 && (lines[cut-1].text == "" || lines[cut-1].text == "--"); cut-- {
+			lines[cut-1].kind = Footer // some lists put a signature mark above their footer
+		}
 	}
 }
 
-// footerAbove is the line where a footer begins that ends at line cut, -1 where there is none.
+// footerAbove is the line where a footer begins that ends above line cut, -1 where there is none.
 func footerAbove(lines []line, cut int) int {
-	n, size, best, found := 0, 0, -1, false
+	n, size, best := 0, 0, -1
+	said, seen := 0, 0 // lines below the current one: index n of the topmost that has the words of a footer, or an address
 	for i := cut - 1; i >= 0; i-- {
 		s := lines[i].text
 		if s == "" {
 			continue
 		}
-		if lines[i].kind == Footer {
-			continue
-		}
 		n++
 		size += len(s)
-		if n > maxTailLines+1 || size > maxTailBytes || lines[i].kind != Body {
+		if lines[i].kind != Body || s == "--" || n > maxTailLines+1 || size > maxTailBytes {
 			return best
 		}
 		if rule(s) {
-			if found {
+			if said > 0 && said >= n-3 || seen > 0 && seen >= n-3 && n <= 8 {
 				return i
 			}
 			continue
 		}
 		low := strings.ToLower(s)
-		found = found || hasAny(low, ruled)
-		for _, o := range openings {
-			if strings.HasPrefix(low, o) {
-				best = i
-			}
+		if hasAny(low, ruled) {
+			said = n
+		}
+		if strings.Contains(low, "http") || strings.Contains(low, "www.") || strings.Contains(low, "@") {
+			seen = n
+		}
+		if opens(low) {
+			best = i
 		}
 	}
 	return best
+}
+
+// opens tells whether a line, in lower case, begins a footer: with the words of one, or it is the
+// address of a list's page and nothing else.
+func opens(low string) bool {
+	low = strings.TrimLeft(low, "-*= ")
+	for _, o := range openings {
+		if strings.HasPrefix(low, o) {
+			return true
+		}
+	}
+	return strings.HasPrefix(low, "http") && !strings.Contains(low, " ") && strings.Contains(low, "/listinfo/")
 }
 
 // rule tells whether a line is drawn: ten or more of "_-=*~#+", nothing else but spaces.

@@ -30,7 +30,7 @@ func htmlText(src string) (blocks []Block, hidden string, links []string) {
 		w = walk(src, true)
 	}
 	w.flush()
-	return w.blocks, strings.TrimSpace(w.hidden.String()), w.links
+	return recut(w.blocks), strings.TrimSpace(w.hidden.String()), w.links
 }
 
 // fewWords is the number of words below which a text is too short to be all that a mail says.
@@ -66,25 +66,34 @@ type walker struct {
 	over  int            // elements open beyond maxOpen
 	rules map[string]look
 
-	blocks []Block
-	line   strings.Builder // text of the block being read
-	quote  bool            // kind of that block
-	gap    bool            // white space came, not yet written
-	hidden strings.Builder
-	links  []string
-	shown  int // words seen
-	styled int // words that styles hide
+	blocks  []Block
+	line    strings.Builder // text of the block being read
+	quote   quoting         // what that block is in
+	replies bool            // a blockquote was introduced as a quote
+	gap     bool            // white space came, not yet written
+	hidden  strings.Builder
+	links   []string
+	shown   int // words seen
+	styled  int // words that styles hide
 }
 
 // An element is an open element with what it inherits.
 type element struct {
 	name  string
 	dead  bool // content that is never shown, whatever the style
-	quote bool
 	pre   bool
+	quote quoting
 	look
 	p, li, cell, row int // innermost open p, li, td or th, tr that a new one would close, as index of the stack, or -1
 }
+
+// quoting says how sure it is that an element holds a quote.
+type quoting uint8
+
+const (
+	indented quoting = 1 + iota // a blockquote, which may be mere indentation: a quote where it is introduced as one
+	quoted                      // marked as a quote by a mail program
+)
 
 func (w *walker) top() *element { return &w.stack[len(w.stack)-1] }
 
@@ -165,10 +174,20 @@ func (w *walker) flush() {
 		return
 	}
 	kind := Body
-	if w.quote {
+	if w.quote == quoted || w.quote == indented && w.introduced() {
 		kind = Quote
 	}
 	w.blocks = append(w.blocks, Block{kind, s + "\n"})
+}
+
+// introduced tells whether the text read so far ends in a line that introduces a quote, or an
+// earlier blockquote was introduced so: its quote may go on below a reply.
+func (w *walker) introduced() bool {
+	if n := len(w.blocks); n > 0 && !w.replies {
+		s := strings.TrimSpace(w.blocks[n-1].Text)
+		w.replies = introduces(s[strings.LastIndexByte(s, '\n')+1:])
+	}
+	return w.replies
 }
 
 // start opens an element.
@@ -187,7 +206,9 @@ func (w *walker) start(z *html.Tokenizer) {
 	e.name = name
 	e.dead = e.dead || role&dead != 0
 	e.pre = e.pre || role&pre != 0
-	e.quote = e.quote || name == "blockquote"
+	if name == "blockquote" {
+		e.quote = max(e.quote, indented)
+	}
 	w.attributes(z, more, &e)
 	if role&void != 0 {
 		return

@@ -89,8 +89,9 @@ func TestHTMLAllHidden(t *testing.T) {
 }
 
 func TestHTMLQuoteLinks(t *testing.T) {
-	blocks, _, links := htmlText(`a <a href="http://x.example/1">b</a><blockquote>q <a href="mailto:a@b">w</a></blockquote>c<a href=" HTTPS://y.example">`)
-	want := []Block{{Body, "a b\n"}, {Quote, "q w\n"}, {Body, "c\n"}}
+	blocks, _, links := htmlText(`a <a href="http://x.example/1">b</a><blockquote>in</blockquote><blockquote type=cite>q <a href="mailto:a@b">w</a></blockquote>` +
+		`Bob wrote:<blockquote>r</blockquote>c<a href=" HTTPS://y.example">`)
+	want := []Block{{Body, "a b\nin\n"}, {Quote, "q w\nBob wrote:\nr\n"}, {Body, "c\n"}}
 	if !slices.Equal(blocks, want) {
 		t.Errorf("blocks %q, want %q", blocks, want)
 	}

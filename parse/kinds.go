@@ -7,12 +7,34 @@ import (
 
 // cutBlocks cuts a plain text into blocks of one kind each. Joined they are the text, line by line.
 func cutBlocks(plain string) []Block {
-	lines := splitLines(plain)
+	return cutLines(plain, splitLines(plain))
+}
+
+// recut cuts the Body of what was read from HTML in the same way, and leaves the quotes.
+func recut(blocks []Block) []Block {
+	var all strings.Builder
+	ends := make([]int, len(blocks))
+	for i, b := range blocks {
+		all.WriteString(b.Text)
+		ends[i] = all.Len()
+	}
+	lines := splitLines(all.String())
+	b := 0
+	for i := range lines {
+		for lines[i].start >= ends[b] {
+			b++
+		}
+		lines[i].kind = blocks[b].Kind
+	}
+	return cutLines(all.String(), lines)
+}
+
+func cutLines(s string, lines []line) []Block {
 	markQuotes(lines)
 	markArmour(lines)
 	markFooters(lines)
 	markSignatures(lines)
-	return joinLines(plain, lines)
+	return joinLines(s, lines)
 }
 
 // A line of a plain text: what it says without the white space around it, where it begins, and what it was taken for.
@@ -55,32 +77,48 @@ func joinLines(s string, lines []line) []Block {
 	return blocks
 }
 
-// settleKinds makes Body of everything where the kinds would hide what a message says: a sender can
-// write "> " or "-- " before any text. All blocks become Body where at least 40 words are not Body and
-//   - Body has fewer than 5 words; or
-//   - Body has fewer than 12 words, or fewer than a tenth of all, and no quote is introduced as one
-//     ("On Monday, Bob wrote:", "-----Original Message-----").
+// settleKinds makes Body of what the kinds would hide: a sender can write "> " or "-- " before any text.
+// Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared.
 //
-// So a one-line reply above a long quote stays what it is, and fewer than 40 words of signature
-// and footers below a mere "Thanks!" are not taken for what it says. A character of an unspaced script is a word.
+//   - Quotes of 40 words or more become Body where Body has fewer than 5 words, or too little beside
+//     quotes none of which is introduced as one ("On Monday, Bob wrote:", "-----Original Message-----").
+//   - Signatures and footers of together 40 words or more become Body where Body, with the quotes that
+//     have become Body, has too little beside them.
+//
+// So a one-line reply above a long quote stays what it is, and fewer than 40 words of signature and
+// footers below a mere "Thanks!" are not taken for what it says. A character of an unspaced script
+// is a word.
 func settleKinds(blocks []Block) []Block {
-	body, rest, introduced := 0, 0, false
+	var n [4]int
+	introduced := false
 	for _, b := range blocks {
-		n := countWords(b.Text)
-		if b.Kind == Body {
-			body += n
-			continue
-		}
-		rest += n
+		n[b.Kind] += countWords(b.Text)
 		introduced = introduced || b.Kind == Quote && introduction(b.Text)
 	}
-	if rest < 40 || body >= 5 && (introduced || body >= 12 && body*10 >= body+rest) {
-		return blocks
+	body := n[Body]
+	if n[Quote] >= worthHiding && (body < 5 || !introduced && little(body, n[Quote])) {
+		become(blocks, Quote)
+		body += n[Quote]
 	}
-	for i := range blocks {
-		blocks[i].Kind = Body
+	if tail := n[Signature] + n[Footer]; tail >= worthHiding && little(body, tail) {
+		become(blocks, Signature)
+		become(blocks, Footer)
 	}
 	return blocks
+}
+
+// worthHiding is the number of words from which a text can be judged, so that a sender may gain from hiding it.
+const worthHiding = 40
+
+func little(body, rest int) bool { return body < fewWords || body*10 < body+rest }
+
+// become makes Body of the blocks of one kind.
+func become(blocks []Block, k Kind) {
+	for i := range blocks {
+		if blocks[i].Kind == k {
+			blocks[i].Kind = Body
+		}
+	}
 }
 
 // countWords counts runs of letters and digits; each character of an unspaced script is one.

@@ -29,25 +29,28 @@ func markQuotes(lines []line) {
 }
 
 // quoteMark is '>' for a line behind "> ", ">>" or the initials of a writer ("AB> "), ':' or '|' for
-// a line behind one of these and a space, else 0.
+// a line behind one of these and a space, else 0. ">From " is mbox's escape and ">> BUY NOW <<" an ornament.
 func quoteMark(s string) byte {
 	if s == "" {
 		return 0
 	}
 	if s[0] == ':' || s[0] == '|' {
-		if len(s) == 1 || s[1] == ' ' {
-			return s[0]
+		if len(s) > 1 && (s[1] != ' ' || s[len(s)-1] == '|') { // the latter is a box
+			return 0
 		}
-		return 0
+		return s[0]
 	}
 	n := 0
 	for n < len(s) && n < 4 && alnum(s[n]|0x20) {
 		n++
 	}
-	if n < len(s) && s[n] == '>' && (n == 0 || n+1 == len(s) || s[n+1] == ' ' || s[n+1] == '>') {
-		return '>'
+	if n == len(s) || s[n] != '>' || n > 0 && n+1 < len(s) && s[n+1] != ' ' && s[n+1] != '>' {
+		return 0
 	}
-	return 0
+	if strings.HasPrefix(s, ">From ") || strings.HasSuffix(s, "<<") {
+		return 0
+	}
+	return '>'
 }
 
 // neighbour tells whether a line next to i has the same mark; ":" and "|" alone also begin lines of

@@ -35,6 +35,10 @@ func (w *walker) attributes(z *html.Tokenizer, more bool, e *element) {
 			w.named(".", string(v), e)
 		case "id":
 			w.named("#", string(v), e)
+		case "type":
+			if e.name == "blockquote" && string(v) == "cite" {
+				e.quote = quoted
+			}
 		case "href":
 			w.link(string(v))
 		case "bgcolor":
@@ -70,7 +74,7 @@ func (w *walker) named(mark, v string, e *element) {
 		}
 		switch name {
 		case "gmail_quote", "gmail_attr", "moz-cite-prefix", "yahoo_quoted", "protonmail_quote", "OutlookMessageHeader", "divRplyFwdMsg":
-			e.quote = true
+			e.quote = quoted
 		}
 		if l, ok := w.rules[mark+name]; ok {
 			e.none, e.blank, e.tiny = e.none || l.none, e.blank || l.blank, e.tiny || l.tiny
