@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -31,6 +30,9 @@ func decodeCharset(b []byte, name, hint string) (text, flaw string) {
 	case "utf-7":
 		return decodeUTF7(b), ""
 	}
+	if name == "utf-16" {
+		name = byteOrder(b)
+	}
 	if extendsASCII(name) && isASCII(b) {
 		return string(b), ""
 	}
@@ -51,6 +53,23 @@ func decodeCharset(b []byte, name, hint string) (text, flaw string) {
 	return text, defectBadCharset
 }
 
+// byteOrder returns which UTF-16 b is in. Without a mark it is big-endian (RFC 2781, 4.3), but Windows leaves the mark
+// away and writes the other: the NULs beside ASCII, spaces at least, tell.
+func byteOrder(b []byte) string {
+	even, odd := 0, 0
+	for i, c := range b[:min(len(b), 4096)] {
+		if c == 0 && i%2 == 0 {
+			even++
+		} else if c == 0 {
+			odd++
+		}
+	}
+	if odd > even && !bytes.HasPrefix(b, []byte("\xFE\xFF")) || bytes.HasPrefix(b, []byte("\xFF\xFE")) {
+		return "utf-16le"
+	}
+	return "utf-16be"
+}
+
 func charsetName(name string) string {
 	name = strings.ToLower(strings.Trim(name, " \t\"'"))
 	if to, ok := aliases[name]; ok {
@@ -66,12 +85,11 @@ func readCharset(b []byte, name string) (text string, sound, ok bool) {
 	if err != nil {
 		return "", false, false
 	}
-	var out strings.Builder
-	out.Grow(len(b) + len(b)/2)
-	if _, err := io.Copy(&out, r); err != nil {
+	out := bytes.NewBuffer(make([]byte, 0, len(b)+len(b)/2+bytes.MinRead))
+	if _, err := out.ReadFrom(r); err != nil {
 		return "", false, false
 	}
-	return out.String(), !strings.Contains(out.String(), "\uFFFD"), true
+	return out.String(), !bytes.Contains(out.Bytes(), []byte("\uFFFD")), true
 }
 
 // decodeUTF8 reads text that is or may be UTF-8. name is what it is declared as, "" for nothing.

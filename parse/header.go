@@ -75,12 +75,15 @@ type content struct {
 
 // add takes note of a field.
 func (c *content) add(name, value []byte, limit int) {
-	if len(name) > 32 {
-		c.mail = c.mail || name[1] == '-'
-		return
+	var buf [32]byte
+	lower := buf[:copy(buf[:], name)]
+	for i, b := range lower {
+		if 'A' <= b && b <= 'Z' {
+			lower[i] |= 0x20
+		}
 	}
 	var p *string
-	switch lower := strings.ToLower(string(name)); lower {
+	switch string(lower) {
 	case "content-type":
 		p = &c.typ
 	case "content-transfer-encoding":
@@ -88,7 +91,7 @@ func (c *content) add(name, value []byte, limit int) {
 	case "content-disposition":
 		p = &c.disposition
 	default:
-		c.mail = c.mail || isMailField(lower)
+		c.mail = c.mail || isMailField(string(lower))
 		return
 	}
 	c.mail = true
@@ -99,7 +102,7 @@ func (c *content) add(name, value []byte, limit int) {
 	*p = unfold(string(value[:min(len(value), limit)]))
 }
 
-// isMailField reports whether a field is one that messages have. "Dear friend:" and "http:" are not.
+// isMailField reports whether a field, in lower case, is one that messages have. "Note:" and "http:" are not.
 func isMailField(lower string) bool {
 	switch lower {
 	case "from", "to", "cc", "subject", "date", "received", "return-path", "message-id", "mime-version", "sender",
