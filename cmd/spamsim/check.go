@@ -132,12 +132,12 @@ func (k *checker) print(a *app, name string, v filter.Verdict) error {
 		return a.printf("%s: %s\n", printable(name), sentence(v))
 	}
 	l := checkLine{
-		Name: name, Verdict: kindWord(v.Kind), Bulk: v.Kind == filter.Bulk, Reason: v.Reason, Threshold: v.Threshold,
+		Name: name, Verdict: v.Kind.String(), Bulk: v.Kind == filter.Bulk, Reason: v.Reason, Threshold: v.Threshold,
 		Nilsimsa: v.Nilsimsa, SimHash: v.SimHash, Copies: v.Copies, Senders: v.Senders.N, Nets: v.Nets.N,
-		Recipients: v.Recipients.N, Label: labelWord(v.Label),
+		Recipients: v.Recipients.N, Label: v.Label.String(),
 	}
 	if v.Kind == filter.Exempt {
-		l.Would = kindWord(v.Would)
+		l.Would = v.Would.String()
 	}
 	if v.Judged {
 		l.Sigma = &v.Sigma
@@ -151,12 +151,12 @@ func (k *checker) print(a *app, name string, v filter.Verdict) error {
 // sentence says a verdict in words.
 func sentence(v filter.Verdict) string {
 	var b strings.Builder
-	b.WriteString(kindWord(v.Kind))
+	b.WriteString(v.Kind.String())
 	if v.Reason != "" {
 		fmt.Fprintf(&b, " (%s)", v.Reason)
 	}
 	if v.Kind == filter.Exempt {
-		fmt.Fprintf(&b, ", else it would be %s", kindWord(v.Would))
+		fmt.Fprintf(&b, ", else it would be %s", v.Would.String())
 	}
 	if v.Judged {
 		fmt.Fprintf(&b, ", sigma %.1f of %.1f", v.Sigma, v.Threshold)
@@ -164,7 +164,7 @@ func sentence(v filter.Verdict) string {
 	if v.Judged && v.Cluster != "" {
 		fmt.Fprintf(&b, ", cluster %s: %d copies from %s senders in %s networks", v.Cluster, v.Copies, countWord(v.Senders), countWord(v.Nets))
 		if v.Label != filter.None {
-			fmt.Fprintf(&b, ", labelled %s", labelWord(v.Label))
+			fmt.Fprintf(&b, ", labelled %s", v.Label.String())
 		}
 	}
 	return b.String()

@@ -69,3 +69,25 @@ func statusOf(bad bool) int {
 	}
 	return statusDone
 }
+
+// FuzzOriginal cuts any bytes as the original program did: what is left of a message is its end, and what an mbox's
+// messages hold is in the file, no more than that and in its order.
+func FuzzOriginal(f *testing.F) {
+	f.Add([]byte("From a\nSubject: x\r\n\r\n>From b\n\nFrom c\n"))
+	f.Add([]byte("\n\n\r\r"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if body := afterHeader(raw); !bytes.HasSuffix(raw, body) {
+			t.Fatalf("%q is not the end of %q", body, raw)
+		}
+		rest := raw
+		for _, m := range originalMbox(raw) {
+			for line := range bytes.Lines(m) {
+				i := bytes.Index(rest, line)
+				if i < 0 {
+					t.Fatalf("%q is not in the file", line)
+				}
+				rest = rest[i+len(line):]
+			}
+		}
+	})
+}

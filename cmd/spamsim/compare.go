@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"math/bits"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"spamsim/nilsimsa"
+	"spamsim/simhash"
 )
 
 func newCompare(a *app) *cobra.Command {
@@ -26,13 +26,6 @@ true of random codes, not of mail, whose codes resemble one another by nature. W
 	c.Flags().BoolVar(&mail, "mail", false, "compare the messages' texts, not the bytes of the files")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-// codes are both codes of a text.
-type codes struct {
-	nilsimsa nilsimsa.Code
-	simhash  uint64
-	known    bool // simhash is there: it is not of a code that was given in place of a file
 }
 
 // likeness is what compare prints.
@@ -56,7 +49,7 @@ func (a *app) compare(first, second string, mail, asJSON bool) error {
 	score := x.nilsimsa.Similarity(y.nilsimsa)
 	l := likeness{Nilsimsa: score, Bits: 128 - score, Alike: float64(128+score) / 256, Sigma: float64(score) / 8}
 	if x.known && y.known {
-		d := bits.OnesCount64(x.simhash ^ y.simhash)
+		d := simhash.Distance(x.simhash, y.simhash)
 		l.SimHash = &d
 	}
 	if asJSON {

@@ -60,7 +60,7 @@ func startDaemon(conf *config.Loaded, log *slog.Logger) (d *daemon, err error) {
 		}
 	}()
 	local := localService(conf, d.store)
-	judge := &judging{filter: local.Filter, log: log, began: time.Now()}
+	judge := &judging{id: conf.ID, filter: local.Filter, log: log, began: time.Now()}
 	openings, err := openDoors(conf, judge, log)
 	if err != nil {
 		return nil, err

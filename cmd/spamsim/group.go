@@ -12,6 +12,8 @@ import (
 
 	"spamsim/cmd/spamsim/internal/near"
 	"spamsim/cmd/spamsim/internal/source"
+	"spamsim/parse"
+	"spamsim/store"
 )
 
 func newGroup(a *app) *cobra.Command {
@@ -64,8 +66,8 @@ func (a *app) group(ctx context.Context, paths []string, asJSON bool) error {
 		if m.Err != nil {
 			return reading{err: m.Err}
 		}
-		text, code := textOf(m.Raw)
-		return reading{name: m.Name, octets: len(m.Raw), text: near.Read(text, code)}
+		t := store.NewTrace(parse.Parse(m.Raw, parse.Limits{}))
+		return reading{name: m.Name, octets: len(m.Raw), text: near.Read(t.Text, t.SimHash)}
 	}
 	for r := range inOrder(source.Read(paths, source.Options{Stdin: a.stdin}), runtime.GOMAXPROCS(0), read) {
 		if ctx.Err() != nil {

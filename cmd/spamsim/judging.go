@@ -16,6 +16,7 @@ import (
 // A judging stands between the doors and the filter: it counts each message by its verdict. The line of the log that each
 // message has is the door's, which knows what became of it; what was measured is told at level debug.
 type judging struct {
+	id     string // of this host
 	filter *filter.Filter
 	log    *slog.Logger
 	began  time.Time
@@ -40,14 +41,14 @@ func (j *judging) check(ctx context.Context, env *filter.Envelope, raw []byte) f
 
 // pass is the doors' word for a message that is not judged.
 func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
-	out := pass(nil, kind, reason)
+	out := filter.Pass(j.id, kind, reason)
 	j.note(env, &out.Verdict, "", 0, 0)
 	return out
 }
 
 // note counts a message, and tells what was measured of it: never its subject or text.
 func (j *judging) note(env *filter.Envelope, v *filter.Verdict, id string, octets int, took time.Duration) {
-	verdict := kindWord(v.Kind)
+	verdict := v.Kind.String()
 	j.log.LogAttrs(context.Background(), slog.LevelDebug, "judged",
 		slog.String("door", env.Door), slog.String("id", env.QueueID), slog.String("message_id", id),
 		slog.String("verdict", verdict), slog.String("reason", v.Reason), slog.Float64("sigma", round(v.Sigma)),

@@ -2,12 +2,21 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"hash/crc32"
+	"net"
+	"net/smtp"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"spamsim/cmd/spamsim/internal/demo"
 )
 
 // TestMain lets the scripts call spamsim as a program of its own.
@@ -22,7 +31,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"status": exits,
+			"status":   exits,
+			"expand":   expand,
+			"waitfor":  waitFor,
+			"sendmail": sendMail,
+			"verdict":  verdict,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, "XDG_STATE_HOME="+e.WorkDir+"/state", "SPAMSIM_CONFIG=", "TMPDIR="+e.WorkDir+"/tmp")
@@ -46,5 +59,57 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+// expand is "expand FILE", which writes FILE from FILE.in with the environment's variables filled in.
+func expand(ts *testscript.TestScript, _ bool, args []string) {
+	text := os.Expand(ts.ReadFile(args[0]+".in"), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// waitFor is "waitfor SOCKET", which returns once somebody serves it.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for range 3000 {
+		if c, err := net.Dial("unix", ts.MkAbs(args[0])); err == nil {
+			c.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("nobody serves %s", args[0])
+}
+
+// sendMail is "sendmail SOCKET FROM TO FILE", which sends a file over a Unix socket, as if from a network of its own for
+// each sender.
+func sendMail(ts *testscript.TestScript, _ bool, args []string) {
+	conn, err := net.Dial("unix", ts.MkAbs(args[0]))
+	ts.Check(err)
+	c, err := smtp.NewClient(conn, "localhost")
+	ts.Check(err)
+	defer c.Close()
+	ts.Check(c.Hello("client.example"))
+	sum := crc32.ChecksumIEEE([]byte(args[1]))
+	ts.Check(send(c, demo.Mail{From: args[1], To: args[2], Client: fmt.Sprintf("198.18.%d.%d", sum>>8&255, 1+sum%250),
+		Raw: []byte(strings.ReplaceAll(ts.ReadFile(args[3]), "\n", "\r\n"))}))
+	ts.Check(c.Quit())
+}
+
+// verdict is "verdict WORD", which is what the header of the newest message in the maildir must say.
+func verdict(ts *testscript.TestScript, _ bool, args []string) {
+	files, err := filepath.Glob(ts.MkAbs("state/mail/new/*"))
+	ts.Check(err)
+	var newest string
+	var at time.Time
+	for _, f := range files {
+		info, err := os.Stat(f)
+		ts.Check(err)
+		if info.ModTime().After(at) {
+			newest, at = f, info.ModTime()
+		}
+	}
+	h := headerOf([]byte(ts.ReadFile(newest)))
+	if h[""] != args[0] {
+		ts.Fatalf("verdict %q, want %q: %v", h[""], args[0], h)
 	}
 }

@@ -9,7 +9,15 @@ import (
 
 // policy is what the configuration says of judging.
 func policy(c *config.Loaded) filter.Config {
-	return filter.Config{ID: c.ID, Threshold: c.Bulk.Threshold, BulkCount: c.Bulk.Count}
+	p := filter.Config{ID: c.ID, Threshold: c.Bulk.Threshold, BulkCount: c.Bulk.Count, DKIMHosts: c.DKIMHosts}
+	for _, e := range c.Exempt {
+		rule := filter.Rule{Name: e.Name, ListID: e.ListID, Sender: e.Sender, Recipient: e.Recipient, DKIMDomain: e.DKIMDomain}
+		if e.Network != nil {
+			rule.Network = e.Network.Prefix
+		}
+		p.Rules = append(p.Rules, rule)
+	}
+	return p
 }
 
 // prefixes are the networks as the other packages take them.

@@ -91,7 +91,7 @@ type line struct {
 
 func (j *judged) line() line {
 	v := &j.verdict
-	l := line{Index: j.index, MessageID: j.id, Verdict: kindWord(v.Kind), Bulk: v.Kind == filter.Bulk, Copies: v.Copies, Reason: v.Reason}
+	l := line{Index: j.index, MessageID: j.id, Verdict: v.Kind.String(), Bulk: v.Kind == filter.Bulk, Copies: v.Copies, Reason: v.Reason}
 	if v.Cluster != "" {
 		l.Cluster = &v.Cluster
 	}

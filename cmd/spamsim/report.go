@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"spamsim/milter/filter"
+	"spamsim/parse"
 )
 
 // A report is what a backtest tells people.
@@ -38,7 +39,7 @@ func (r *report) add(j judged) error {
 		r.verdicts, r.reasons, r.campaigns = map[string]int{}, map[string]map[string]int{}, map[string]*campaign{}
 	}
 	v := &j.verdict
-	kind := kindWord(v.Kind)
+	kind := v.Kind.String()
 	r.messages++
 	r.verdicts[kind]++
 	if v.Reason != "" {
@@ -63,7 +64,7 @@ func (r *report) bulk(j *judged) {
 	v := &j.verdict
 	c := r.campaigns[v.Cluster]
 	if c == nil {
-		c = &campaign{cluster: v.Cluster, sigma: v.Sigma, first: j.at, subject: subjectOf(j.Raw)}
+		c = &campaign{cluster: v.Cluster, sigma: v.Sigma, first: j.at, subject: parse.Parse(j.Raw, parse.Limits{}).Subject}
 		r.campaigns[v.Cluster] = c
 	}
 	c.bulk++

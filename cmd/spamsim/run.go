@@ -14,6 +14,7 @@ import (
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
+	"spamsim/store"
 )
 
 // The exit statuses. Mail programs know 75 as EX_TEMPFAIL: they keep the message and try again.
@@ -73,7 +74,7 @@ func temporary(err error) bool {
 	if errors.As(err, new(tempError)) {
 		return true
 	}
-	for _, e := range []error{errInUse, control.ErrUnavailable, syscall.EADDRINUSE, syscall.ENOSPC, syscall.EDQUOT,
+	for _, e := range []error{store.ErrInUse, control.ErrUnavailable, syscall.EADDRINUSE, syscall.ENOSPC, syscall.EDQUOT,
 		syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, e) {
 			return true

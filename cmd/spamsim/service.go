@@ -58,7 +58,7 @@ func (a *app) service(conf *config.Loaded, want access) (*service, error) {
 		return s, err
 	}
 	s, err = a.local(conf, want)
-	if errors.Is(err, errInUse) {
+	if errors.Is(err, store.ErrInUse) {
 		// A daemon takes the store some moments before it listens, and keeps it some moments longer.
 		time.Sleep(time.Second)
 		if s, err := a.remote(conf); err == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
@@ -34,9 +35,9 @@ func (k *checker) runTag(ctx context.Context, a *app, name string) error {
 	switch {
 	case confErr != nil:
 		a.warn("%v", confErr)
-		j = pass(nil, filter.Error, "configuration")
+		j = filter.Pass(hostID(a.env), filter.Error, "configuration")
 	case int64(len(head)) > limit:
-		j = pass(conf, filter.Skipped, "size")
+		j = filter.Pass(conf.ID, filter.Skipped, "size")
 	default:
 		j = k.judgement(ctx, a, conf, raw)
 	}
@@ -57,9 +58,18 @@ func (k *checker) judgement(ctx context.Context, a *app, conf *config.Loaded, ra
 	})
 	if err != nil {
 		a.warn("%v", err)
-		return pass(conf, filter.Error, "store")
+		return filter.Pass(conf.ID, filter.Error, "store")
 	}
 	return j
+}
+
+// hostID is the name in the header where the configuration cannot be read.
+func hostID(env config.Env) string {
+	host, err := env.Hostname()
+	if err != nil || strings.ContainsAny(host, " ;\r\n\t") {
+		return "localhost"
+	}
+	return host
 }
 
 // writeTagged writes the message in three parts: the mbox's line, what was tagged, what was not read yet.
