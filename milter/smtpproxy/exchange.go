@@ -17,12 +17,15 @@ var (
 // An exchange is a transaction at an SMTP or LMTP server.
 //
 // Commands go out together where the server pipelines. A connection that was kept may have died since: if it ends
-// before it answers anything, all commands so far go again to a new one, once. Nothing was heard yet and no content
-// sent, so nothing can happen twice.
+// before it answers anything, all commands so far go again to a new one, once. So they do if it ends at DATA after the
+// content took long to come, since servers wait for minutes only, Postfix under stress for 10 s. No content was sent, so
+// nothing can happen twice.
 type exchange struct {
 	pool   *pool
 	remote *remote
-	said   []saying // commands of which not all are answered; sent and heard count them
+	mu     sync.Mutex // of abort, and of whoever puts another remote
+	ended  bool       // by abort
+	said   []saying   // commands of which not all are answered; sent and heard count them
 	sent   int
 	heard  int
 	ready  []reply // answers that next was not asked for yet
@@ -38,6 +41,7 @@ type exchange struct {
 type saying struct {
 	line string
 	kind sayingKind
+	ok   bool // was answered so
 }
 
 type sayingKind uint8
@@ -64,12 +68,12 @@ func (x *exchange) features() *features { return &x.remote.offer }
 
 func (x *exchange) mail(line string, forward xforward) {
 	for _, l := range forward.lines(x.remote.offer.forward) {
-		x.said = append(x.said, saying{l, sayForward})
+		x.said = append(x.said, saying{line: l, kind: sayForward})
 	}
-	x.said = append(x.said, saying{line, sayMail})
+	x.said = append(x.said, saying{line: line, kind: sayMail})
 }
 
-func (x *exchange) rcpt(line string) { x.said = append(x.said, saying{line, sayRcpt}) }
+func (x *exchange) rcpt(line string) { x.said = append(x.said, saying{line: line, kind: sayRcpt}) }
 
 func (x *exchange) next() (reply, error) {
 	for len(x.ready) == 0 {
@@ -94,12 +98,13 @@ func (x *exchange) hear() error {
 		return err
 	}
 	x.spoken = true
-	kind := x.said[x.heard].kind
+	s := &x.said[x.heard]
 	x.heard++
-	if kind == sayRcpt && r.ok() {
+	s.ok = r.ok()
+	if s.kind == sayRcpt && s.ok {
 		x.taken++
 	}
-	if kind != sayForward || r.code() == 421 {
+	if s.kind != sayForward || r.code() == 421 {
 		x.ready = append(x.ready, r)
 	}
 	return nil
@@ -127,34 +132,6 @@ func (x *exchange) send() error {
 		}
 	}
 	return x.remote.send()
-}
-
-// again takes a new connection in the place of one that died unused.
-func (x *exchange) again() error {
-	x.remote.close()
-	x.pool.server.counters.hopRetried.Add(1)
-	r, err := x.pool.dial()
-	if err != nil {
-		return err
-	}
-	x.remote, x.sent = r, 0
-	return nil
-}
-
-func (x *exchange) data() (reply, error) {
-	if x.heard < len(x.said) {
-		return "", fmt.Errorf("%w: DATA before all answers", errAnswer)
-	}
-	r, err := x.remote.ask("DATA")
-	switch {
-	case err != nil:
-		return "", err
-	case r.code() == 354:
-		x.inData = true
-	case r[0] < '4':
-		return "", fmt.Errorf("%w to DATA: %s", errAnswer, r.line())
-	}
-	return r, nil
 }
 
 // trace is nothing: a relay leaves the message as it is.
@@ -226,7 +203,12 @@ func (x *exchange) finish() {
 	}
 }
 
-func (x *exchange) abort() { x.remote.conn.Close() }
+func (x *exchange) abort() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ended = true
+	x.remote.conn.Close()
+}
 
 func (x *exchange) drop() {
 	if x.done {

@@ -252,3 +252,49 @@ func TestErrorsAreNotInherited(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowClient: the next hop does not wait as long as the content takes to come. The envelope goes to a new
+// connection, which must accept it again.
+func TestSlowClient(t *testing.T) {
+	for _, c := range []struct {
+		name, second, want string // what the second connection says to the second recipient
+		delivered          int
+	}{
+		{"accepted", "", "250 2.0.0 Ok: queued as 2\r\n", 1},
+		{"refused", "550 5.1.1 not any more", string(replyNextHop), 0},
+		{"gone", hangUp, string(replyNextHop), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hop := newFake(t, func(f *fake) {
+				f.answer = func(conn int, line string) string {
+					if conn == 2 && line == "RCPT TO:<c@hop.test>" {
+						return c.second
+					}
+					if line == "RCPT TO:<no@hop.test>" {
+						return "550 5.1.1 no"
+					}
+					return ""
+				}
+			})
+			_, addr := start(t, Config{NextHop: hop.url(), Timeouts: Timeouts{Idle: 20 * time.Millisecond}})
+			client, _ := hello(t, addr)
+			client.do("XFORWARD ADDR=192.0.2.1", "MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>")
+			client.say("RCPT TO:<no@hop.test>\r\n")
+			client.want("550")
+			client.do("RCPT TO:<c@hop.test>", "DATA")
+			hop.cutAll()
+			time.Sleep(30 * time.Millisecond) // not a measure: it makes the connection an old one
+			client.say(stuff(small))
+			if r := client.reply(); r != c.want {
+				t.Errorf("answer: %q", r)
+			}
+			mails := hop.mails()
+			if len(mails) != c.delivered {
+				t.Fatalf("arrived %+v", mails)
+			}
+			if c.delivered > 0 && (string(mails[0].content) != small || len(mails[0].envelope) != 3) {
+				t.Errorf("arrived %+v", mails)
+			}
+		})
+	}
+}

@@ -19,6 +19,7 @@ type remote struct {
 	reused   bool      // it lay unused for a while and may have died since
 	tainted  bool      // it answered something with an error: no further transaction
 	since    time.Time // of when it lies unused
+	heard    time.Time // of its last answer
 	unbind   func() bool
 }
 
@@ -106,10 +107,12 @@ func (r *remote) write(p []byte) error {
 func (r *remote) read(wait time.Duration) (reply, error) {
 	_ = r.conn.SetReadDeadline(time.Now().Add(wait))
 	answer, err := readReply(r.r)
-	if err == nil && answer[0] >= '4' {
-		r.tainted = true
+	if err != nil {
+		return "", err
 	}
-	return answer, err
+	r.heard = time.Now()
+	r.tainted = r.tainted || answer[0] >= '4'
+	return answer, nil
 }
 
 // quit takes leave without waiting for the answer.
