@@ -38,7 +38,8 @@ func TestScripts(t *testing.T) {
 			"verdict":  verdict,
 		},
 		Setup: func(e *testscript.Env) error {
-			e.Vars = append(e.Vars, "XDG_STATE_HOME="+e.WorkDir+"/state", "SPAMSIM_CONFIG=", "TMPDIR="+e.WorkDir+"/tmp")
+			e.Vars = append(e.Vars, "XDG_STATE_HOME="+e.WorkDir+"/state", "SPAMSIM_CONFIG=", "TMPDIR="+e.WorkDir+"/tmp",
+				"GORACE=atexit_sleep_ms=0") // else each command takes a second to end under the race detector
 			return os.MkdirAll(e.WorkDir+"/tmp", 0o755)
 		},
 	})
