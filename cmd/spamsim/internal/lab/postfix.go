@@ -2,6 +2,7 @@ package lab
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -149,6 +150,20 @@ func (p *Postfix) WaitLog(t testing.TB, pattern string) []string {
 		return found != nil
 	})
 	return found
+}
+
+// Queued counts the messages that Postfix has taken and not yet got rid of.
+func (p *Postfix) Queued() int {
+	n := 0
+	for _, queue := range []string{"incoming", "active", "deferred", "hold"} {
+		_ = filepath.WalkDir(filepath.Join(p.dir, "queue", queue), func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				n++
+			}
+			return nil // a file may be gone by now
+		})
+	}
+	return n
 }
 
 // Mailbox returns the messages in the maildir so far, oldest first, with the Return-Path, X-Original-To and

@@ -1,0 +1,101 @@
+package lab
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A Spamsim is the daemon as a process of its own, with a state folder and a configuration file of its own. The program
+// is the test binary itself under the name spamsim, which the tests' main puts on the path.
+type Spamsim struct {
+	t   testing.TB
+	dir string
+	cmd *exec.Cmd
+}
+
+// StartSpamsim starts a daemon that lives until the test ends. The configuration is TOML without id and state_dir. Where
+// the test fails, the daemon's log is printed.
+func StartSpamsim(t testing.TB, config string) *Spamsim {
+	t.Helper()
+	s := &Spamsim{t: t, dir: t.TempDir()}
+	text := "id = \"mx.lab.test\"\nstate_dir = \"" + s.dir + "/state\"\n" + config
+	if err := os.WriteFile(s.dir+"/spamsim.toml", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.end(syscall.SIGKILL)
+		if t.Failed() {
+			t.Logf("spamsim log:\n%s", s.Log())
+		}
+	})
+	s.Start()
+	return s
+}
+
+// Start starts the daemon, again after Stop or Kill, and returns once it serves.
+func (s *Spamsim) Start() {
+	s.t.Helper()
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close() // the process has its own
+	s.cmd = s.command("serve")
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	before := s.serving()
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	Eventually(s.t, "spamsim serves", func() bool { return s.serving() > before })
+}
+
+// serving counts how often the daemon said that it serves.
+func (s *Spamsim) serving() int { return strings.Count(s.Log(), "msg=serving") }
+
+// command is a spamsim command under the daemon's configuration.
+func (s *Spamsim) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("spamsim", args...)
+	cmd.Env = append(os.Environ(), "SPAMSIM_CONFIG="+s.dir+"/spamsim.toml")
+	return cmd
+}
+
+// Run runs a command to its end, fails the test where its status is not 0, and returns what it printed.
+func (s *Spamsim) Run(args ...string) string {
+	s.t.Helper()
+	out, err := s.command(args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("spamsim %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Stop ends the daemon as an operator does and fails the test where it does not end well.
+func (s *Spamsim) Stop() {
+	s.t.Helper()
+	if err := s.end(syscall.SIGTERM); err != nil {
+		s.t.Errorf("spamsim ended with %v", err)
+	}
+}
+
+// Kill ends the daemon in the middle of whatever it does.
+func (s *Spamsim) Kill() { _ = s.end(syscall.SIGKILL) }
+
+func (s *Spamsim) end(sig syscall.Signal) error {
+	if s.cmd == nil {
+		return nil
+	}
+	_ = s.cmd.Process.Signal(sig)
+	err := s.cmd.Wait()
+	s.cmd = nil
+	return err
+}
+
+// Log returns what the daemon logged so far, over all its lives.
+func (s *Spamsim) Log() string {
+	text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+	return string(text)
+}
