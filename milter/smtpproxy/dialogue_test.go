@@ -109,7 +109,7 @@ func (e *entry) data() (reply, error) {
 	return replyReady, nil
 }
 
-func (e *entry) trace(*filter.Envelope) []byte { return nil }
+func (e *entry) trace(*filter.Envelope) []filter.Field { return nil }
 
 func (e *entry) Write(p []byte) (int, error) {
 	if !e.open || e.over {

@@ -278,6 +278,8 @@ func FuzzCommand(f *testing.F) {
 		if n, ok := size(params); ok && n < 0 {
 			t.Errorf("%q: size %d", line, n)
 		}
-		domain(addr)
+		if d := domain(addr); strings.Contains(d, "@") {
+			t.Errorf("%q: domain %q", line, d)
+		}
 	})
 }

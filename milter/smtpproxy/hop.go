@@ -33,7 +33,7 @@ type delivery interface {
 	// answers.
 	data() (reply, error)
 	// trace returns the fields that the next hop's kind of delivery puts on a message, below the judgement's.
-	trace(env *filter.Envelope) []byte
+	trace(env *filter.Envelope) []filter.Field
 	// Write sends content, which has CRLF line ends.
 	Write(content []byte) (int, error)
 	// commit ends the content and returns the answers: one, or with LMTP one for each recipient that was accepted.

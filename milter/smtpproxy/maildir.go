@@ -98,12 +98,12 @@ func noSpace(err error) (reply, error) {
 
 // trace keeps the envelope, of which a file has no other place: Return-Path, which RFC 5321 section 4.4 demands of the
 // last delivery, and Delivered-To for each recipient.
-func (d *deposit) trace(env *filter.Envelope) []byte {
-	b := []byte("Return-Path: <" + env.Sender + ">\r\n")
+func (d *deposit) trace(env *filter.Envelope) []filter.Field {
+	fields := []filter.Field{{Name: "Return-Path", Value: " <" + env.Sender + ">"}}
 	for _, to := range env.Recipients {
-		b = append(b, "Delivered-To: "+to+"\r\n"...)
+		fields = append(fields, filter.Field{Name: "Delivered-To", Value: " " + to})
 	}
-	return b
+	return fields
 }
 
 // Write writes CRLF as LF. Errors stay in the writer until commit.

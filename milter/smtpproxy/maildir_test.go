@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spamsim/milter/filter"
 )
 
 // inbox returns the names of files in each folder of a maildir.
@@ -77,5 +79,23 @@ func TestMaildirLost(t *testing.T) {
 	}
 	if r := c.mail("x\r\n.\r\n"); !strings.HasPrefix(r, "250") {
 		t.Errorf("answer: %q", r)
+	}
+}
+
+// TestMaildirEnvelope: the judgement's field is on top, the envelope follows, and a message without a header keeps its
+// first line as body.
+func TestMaildirEnvelope(t *testing.T) {
+	path := t.TempDir()
+	j := judgement{Add: []filter.Field{{Name: "X-Spamsim", Value: " clean;\n\tid=x"}}, Strip: []string{"X-Spamsim"}}
+	_, addr := start(t, Config{NextHop: "maildir:" + path, Check: judging(j)})
+	c, _ := hello(t, addr)
+	c.do("MAIL FROM:<>", "RCPT TO:<a@x>", "RCPT TO:<b@x>", "DATA")
+	c.say("no header here\r\n\r\nX-Spamsim: body\r\n.\r\n")
+	c.want("250")
+	name := inbox(t, path, "new")[0]
+	got, err := os.ReadFile(filepath.Join(path, "new", name))
+	want := "X-Spamsim: clean;\n\tid=x\nReturn-Path: <>\nDelivered-To: a@x\nDelivered-To: b@x\n\nno header here\n\nX-Spamsim: body\n"
+	if err != nil || string(got) != want {
+		t.Errorf("file: %q, %v", got, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"spamsim/milter/filter"
@@ -156,9 +157,7 @@ func (in *incoming) begin(ctx context.Context, raw []byte) reply {
 		return r
 	}
 	head, body := splitHead(raw)
-	if trace := in.out.trace(in.env); trace != nil {
-		head = append(trace, head...)
-	}
+	in.judged.Add = slices.Concat(in.judged.Add, in.out.trace(in.env))
 	if _, err = in.out.Write(in.tagged(head)); err == nil {
 		_, err = in.out.Write(body)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spamsim/milter/filter"
 )
 
 func TestRelay(t *testing.T) {
@@ -35,5 +37,31 @@ func TestRelay(t *testing.T) {
 	if said := strings.Join(hop.lines(), "|"); said != "EHLO proxy.test|MAIL FROM:<a@client.test>|RCPT TO:<b@hop.test>|DATA|"+
 		"MAIL FROM:<a@client.test>|RCPT TO:<b@hop.test>|DATA" {
 		t.Errorf("said: %s", said)
+	}
+}
+
+// TestFields: the judgement's fields are on top, those of the same name are gone, all else is as it was.
+func TestFields(t *testing.T) {
+	hop := newFake(t, nil)
+	j := judgement{Add: []filter.Field{{Name: "X-Spamsim", Value: " bulk;\n\tid=x"}}, Strip: []string{"X-Spamsim"}}
+	_, addr := start(t, Config{NextHop: hop.url(), Check: judging(j), MaxJudged: 5000, Pass: func(*envelope, filter.Kind, string) judgement { return j }})
+	c, _ := hello(t, addr)
+	const field = "X-Spamsim: bulk;\r\n\tid=x\r\n"
+	body := strings.Repeat("X-Spamsim: quoted\r\n\r\n", 500) // over MaxJudged
+	for _, v := range []struct{ sent, want string }{
+		{"Subject: x\r\n\r\nbody\r\n", "Subject: x\r\n\r\nbody\r\n"},
+		{"A: 1\r\nx-SPAMSIM: clean;\r\n forged\r\nB: 2\r\n\r\nX-Spamsim: body\r\n", "A: 1\r\nB: 2\r\n\r\nX-Spamsim: body\r\n"},
+		{"\r\nX-Spamsim: body\r\n", "\r\nX-Spamsim: body\r\n"},
+		{"no header\r\n", "\r\nno header\r\n"},
+		{"Subject: x\r\n", "Subject: x\r\n"},
+		{"X-Spamsim: forged\r\nA: 1\r\n\r\n" + body, "A: 1\r\n\r\n" + body},
+	} {
+		if r := c.mail(stuff(v.sent)); !strings.HasPrefix(r, "250 ") {
+			t.Errorf("answer: %q", r)
+		}
+		mails := hop.mails()
+		if got := string(mails[len(mails)-1].content); got != field+v.want {
+			t.Errorf("%.60q: arrived %.200q", v.sent, got)
+		}
 	}
 }
