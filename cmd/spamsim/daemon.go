@@ -50,7 +50,10 @@ func startDaemon(conf *config.Loaded, log *slog.Logger) (d *daemon, err error) {
 		return nil, err
 	}
 	d = &daemon{log: log, failed: make(chan error, 1)}
-	d.store, err = store.Open(conf.Store.Path, store.Options{Window: conf.Store.Window.Duration})
+	d.store, err = store.Open(conf.Store.Path, store.Options{
+		Window:  conf.Store.Window.Duration,
+		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -221,9 +221,9 @@ func (s *show) tell(m demo.Mail, h map[string]string) error {
 // summary prints the table at the end.
 func (s *show) summary() error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nThat was, and spamsim was not told:\n\n")
+	fmt.Fprintf(&b, "\nWhat that mail was, which spamsim was not told:\n\n")
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHAT WAS SENT\tMESSAGES\tBULK\tFROM COPY\tOTHER")
+	fmt.Fprintln(t, "WHAT WAS SENT\tMESSAGES\tCALLED BULK\tFIRST AT COPY\tOTHERWISE")
 	for kind, sc := range s.scores {
 		first, other := "-", "-"
 		if sc.first > 0 {
@@ -231,16 +231,16 @@ func (s *show) summary() error {
 		}
 		switch {
 		case sc.exempt > 0:
-			other = fmt.Sprintf("%d exempt: bulk, but wanted", sc.exempt)
+			other = fmt.Sprintf("%d exempt: bulk that people want", sc.exempt)
 		case sc.abstain > 0:
-			other = fmt.Sprintf("%d abstain: too little text", sc.abstain)
+			other = fmt.Sprintf("%d abstained: too little text", sc.abstain)
 		}
 		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", demo.Kinds[kind], sc.sent, sc.bulk, first, other)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	b.WriteString("\nA campaign is bulk from its fifth copy on (bulk.count). Now try it on mail of your own:\n" +
+	b.WriteString("\nThe fifth copy of a campaign is the first that is bulk (bulk.count). Now try it on mail of your own:\n" +
 		"  spamsim backtest ~/Maildir     what would have been flagged\n" +
 		"  spamsim serve                  filter mail\n")
 	return s.printf("%s", b.String())

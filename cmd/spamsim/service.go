@@ -50,23 +50,26 @@ type service struct {
 	close func() error
 }
 
+// inUseFor is how long a command waits for a store that another process holds: another command, or a daemon that takes
+// the store some moments before it listens and keeps it some moments longer.
+const inUseFor = 10 * time.Second
+
 // service reaches the store of the configuration: through the daemon where one runs, else by opening the file. It says
 // which store it is.
 func (a *app) service(conf *config.Loaded, want access) (*service, error) {
-	s, err := a.remote(conf)
-	if !errors.Is(err, control.ErrUnavailable) {
-		return s, err
-	}
-	s, err = a.local(conf, want)
-	if errors.Is(err, store.ErrInUse) {
-		// A daemon takes the store some moments before it listens, and keeps it some moments longer.
-		time.Sleep(time.Second)
-		if s, err := a.remote(conf); err == nil {
-			return s, nil
+	for begun := time.Now(); ; {
+		s, err := a.remote(conf)
+		if !errors.Is(err, control.ErrUnavailable) {
+			return s, err
 		}
-		return nil, fmt.Errorf("%w; no daemon answers at %s", err, control.SocketOf(conf.Store.Path))
+		s, err = a.local(conf, want)
+		if !errors.Is(err, store.ErrInUse) {
+			return s, err
+		}
+		if time.Since(begun) > inUseFor {
+			return nil, fmt.Errorf("%w; no daemon answers at %s", err, control.SocketOf(conf.Store.Path))
+		}
 	}
-	return s, err
 }
 
 func (a *app) remote(conf *config.Loaded) (*service, error) {
@@ -80,20 +83,25 @@ func (a *app) remote(conf *config.Loaded) (*service, error) {
 
 func (a *app) local(conf *config.Loaded, want access) (*service, error) {
 	path := conf.Store.Path
-	if _, err := os.Stat(path); want == toRead && errors.Is(err, fs.ErrNotExist) {
-		a.note("store %s is not there yet: as if it were empty", path)
-		path = ""
-	} else {
-		a.note("store %s", path)
-	}
+	_, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
 	if want == toWrite {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			return nil, err
 		}
 	}
-	s, err := store.Open(path, store.Options{Window: conf.Store.Window.Duration, ReadOnly: want == toRead && path != ""})
+	s, err := store.Open(path, store.Options{
+		Window:   conf.Store.Window.Duration,
+		ReadOnly: want == toRead,
+		OnError:  func(err error) { a.warn("store %s: %v", path, err) },
+	})
 	if err != nil {
 		return nil, err
+	}
+	if want == toRead && missing {
+		a.note("store %s is not there yet: as if it were empty", path)
+	} else {
+		a.note("store %s", path)
 	}
 	return &service{localService(conf, s), s.Close}, nil
 }
