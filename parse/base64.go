@@ -44,7 +44,7 @@ const (
 	foreign
 )
 
-// sextet is the value of each character of base64, and of its variant for file names (RFC 4648, section 5).
+// sextet is the value of each character of base64.
 var sextet = func() (t [256]byte) {
 	for i := range t {
 		t[i] = foreign
@@ -52,7 +52,6 @@ var sextet = func() (t [256]byte) {
 	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
 		t[c] = byte(i)
 	}
-	t['-'], t['_'] = 62, 63
 	t['='], t['\r'], t['\n'] = padding, blank, blank
 	return t
 }()

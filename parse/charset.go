@@ -31,7 +31,7 @@ func decodeCharset(b []byte, name, hint string) (text, flaw string) {
 		return decodeUTF7(b), ""
 	}
 	if name == "utf-16" {
-		name = byteOrder(b)
+		name, b = byteOrder(b)
 	}
 	if extendsASCII(name) && isASCII(b) {
 		return string(b), ""
@@ -53,9 +53,15 @@ func decodeCharset(b []byte, name, hint string) (text, flaw string) {
 	return text, defectBadCharset
 }
 
-// byteOrder returns which UTF-16 b is in. Without a mark it is big-endian (RFC 2781, 4.3), but Windows leaves the mark
-// away and writes the other: the NULs beside ASCII, spaces at least, tell.
-func byteOrder(b []byte) string {
+// byteOrder returns which UTF-16 b is in, and b without its mark. Without one it is big-endian (RFC 2781, 4.3), but
+// Windows leaves the mark away and writes the other: the NULs beside ASCII, spaces at least, tell.
+func byteOrder(b []byte) (name string, text []byte) {
+	if rest, ok := bytes.CutPrefix(b, []byte("\xFF\xFE")); ok {
+		return "utf-16le", rest
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte("\xFE\xFF")); ok {
+		return "utf-16be", rest
+	}
 	even, odd := 0, 0
 	for i, c := range b[:min(len(b), 4096)] {
 		if c == 0 && i%2 == 0 {
@@ -64,10 +70,10 @@ func byteOrder(b []byte) string {
 			odd++
 		}
 	}
-	if odd > even && !bytes.HasPrefix(b, []byte("\xFE\xFF")) || bytes.HasPrefix(b, []byte("\xFF\xFE")) {
-		return "utf-16le"
+	if odd > even {
+		return "utf-16le", b
 	}
-	return "utf-16be"
+	return "utf-16be", b
 }
 
 func charsetName(name string) string {

@@ -138,16 +138,16 @@ func (p *parser) cut(e *entity) [][]byte {
 	_, ps := parseParams(e.typ)
 	left := max(p.limits.Parts-p.parts, 0)
 	boundary := ps.raw("boundary")
-	parts, closed := splitParts(e.body, boundary, left)
+	parts, flaw := splitParts(e.body, boundary, left)
 	if len(parts) == 0 && p.decodeCompound(e) {
-		parts, closed = splitParts(e.body, boundary, left)
+		parts, flaw = splitParts(e.body, boundary, left)
 	}
 	if len(parts) == 0 {
 		p.defect(e.where, defectBoundary)
-		parts, closed = splitParts(e.body, guessBoundary(e.body), left)
+		parts, flaw = splitParts(e.body, guessBoundary(e.body), left)
 	}
-	if len(parts) > 0 && !closed {
-		p.defect(e.where, defectUnclosed)
+	if len(parts) > 0 && flaw != "" {
+		p.defect(e.where, flaw)
 	}
 	return parts
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// splitParts cuts a multipart body at its delimiter lines (RFC 2046, 5.1.1) in one pass. closed is false where the last
-// delimiter is missing. Parts after the closing delimiter are parts too: some software closes too early. After limit
+// splitParts cuts a multipart body at its delimiter lines (RFC 2046, 5.1.1) in one pass. flaw says that the last
+// delimiter is missing, or that parts come after it; they are parts too: some software closes too early. After limit
 // parts one more comes back, which holds all that is left.
-func splitParts(b []byte, boundary string, limit int) (parts [][]byte, closed bool) {
+func splitParts(b []byte, boundary string, limit int) (parts [][]byte, flaw string) {
 	if boundary = strings.TrimRight(boundary, " \t"); boundary == "" {
-		return nil, false
+		return nil, ""
 	}
 	mark := append([]byte("--"), boundary...)
-	start := -1
+	start, closed := -1, false
 	at := 0
 	for at < len(b) {
 		i := bytes.Index(b[at:], mark)
@@ -31,8 +31,11 @@ func splitParts(b []byte, boundary string, limit int) (parts [][]byte, closed bo
 			parts = append(parts, b[start:lineEndBefore(b, i, start)])
 		}
 		start, at = end, end
-		if closed = last; last {
-			start = -1
+		if closed {
+			flaw = defectAfterEnd
+		}
+		if last {
+			start, closed = -1, true
 		}
 		if len(parts) == limit {
 			break
@@ -40,8 +43,9 @@ func splitParts(b []byte, boundary string, limit int) (parts [][]byte, closed bo
 	}
 	if start >= 0 {
 		parts = append(parts, b[start:])
+		flaw = defectUnclosed
 	}
-	return parts, closed
+	return parts, flaw
 }
 
 // delimiter reports whether the mark of n octets at b[i] is a delimiter line, where the next line begins, and

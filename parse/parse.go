@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // What can be wrong with a message.
@@ -10,10 +11,13 @@ const (
 	defectNoHeader   = "no header"
 	defectHeader     = "no empty line between header and body"
 	defectHeaderSize = "header over the limit"
+	defectLines      = "lines end in CR"
+	defectSubject    = "octets over 127 in the subject"
 	defectTwice      = "content field given twice"
 	defectEncoding   = "unknown transfer encoding"
 	defectEncoded    = "multipart or message encoded"
 	defectDecoded    = "text over the limit"
+	defectQP         = "bad quoted-printable"
 	defectBase64     = "bad base64"
 	defectNotBase64  = "plain text declared base64"
 	defectCharset    = "unknown charset"
@@ -22,6 +26,7 @@ const (
 	defectBoundary   = "multipart without its boundary"
 	defectNoParts    = "multipart without parts"
 	defectUnclosed   = "multipart without its end"
+	defectAfterEnd   = "multipart goes on after its end"
 	defectParts      = "parts over the limit"
 	defectDepth      = "nesting over the limit"
 	defectType       = "malformed media type"
@@ -53,6 +58,7 @@ func Parse(raw []byte, l Limits) (m *Message) {
 		}
 	}()
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0 {
+		p.defect("", defectLines)
 		raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
 	}
 	p.message(dropEnvelope(raw))
@@ -83,7 +89,9 @@ func (p *parser) topFields() {
 		case !subject && strings.EqualFold(f.Name, "Subject"):
 			subject = true
 			v := unfold(f.Value)
-			p.hint = wordCharset(v)
+			if p.hint = wordCharset(v); !utf8.ValidString(v) {
+				p.defect("", defectSubject)
+			}
 			p.m.Subject = strings.Join(strings.Fields(decodeWords(v, "")), " ")
 		case !from && strings.EqualFold(f.Name, "From"):
 			from = true

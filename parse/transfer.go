@@ -7,11 +7,8 @@ import (
 
 // encodingName reduces a Content-Transfer-Encoding field to its name: comments, quotes and what follows go.
 func encodingName(v string) string {
-	v = strings.ToLower(strings.Trim(dropComments(v), " \t\"'"))
-	if i := strings.IndexAny(v, "; \t"); i > 0 {
-		v = v[:i]
-	}
-	return v
+	v, _, _ = strings.Cut(dropComments(v), ";")
+	return strings.ToLower(strings.Trim(v, " \t\"'"))
 }
 
 // decodeTransfer undoes a transfer encoding, into at most limit octets. It never loses a body: what is not what it is
@@ -21,7 +18,7 @@ func decodeTransfer(b []byte, encoding string, text bool, limit int) (out []byte
 	case "", "7bit", "8bit", "binary":
 		out = b
 	case "quoted-printable", "quoted":
-		out = decodeQP(b[:min(len(b), 3*limit+1024)])
+		out, flaw = decodeQP(b[:min(len(b), 3*limit+1024)])
 	case "base64", "base-64", "x-base64":
 		b = b[:min(len(b), 2*limit+1024)]
 		if text {
@@ -43,12 +40,12 @@ func decodeTransfer(b []byte, encoding string, text bool, limit int) (out []byte
 }
 
 // decodeQP decodes quoted-printable (RFC 2045, 6.7). An equals sign that encodes nothing is kept.
-func decodeQP(b []byte) []byte {
+func decodeQP(b []byte) (out []byte, flaw string) {
 	i := bytes.IndexByte(b, '=')
 	if i < 0 {
-		return b
+		return b, ""
 	}
-	out := make([]byte, 0, len(b))
+	out = make([]byte, 0, len(b))
 	for i >= 0 {
 		out = append(out, b[:i]...)
 		b = b[i+1:]
@@ -59,11 +56,11 @@ func decodeQP(b []byte) []byte {
 			out = append(out, byte(unhex(b[0])<<4|unhex(b[1])))
 			b = b[2:]
 		default:
-			out = append(out, '=')
+			out, flaw = append(out, '='), defectQP
 		}
 		i = bytes.IndexByte(b, '=')
 	}
-	return append(out, b...)
+	return append(out, b...), flaw
 }
 
 // softBreak returns the length of the white space and line end with which b begins, 0 where it begins otherwise.
@@ -106,6 +103,9 @@ func decodeUU(b []byte) (out []byte) {
 		line, rest, _ := bytes.Cut(b, []byte("\n"))
 		line = bytes.TrimRight(line, "\r")
 		if bytes.Equal(line, []byte("end")) {
+			if !bytes.HasSuffix(out, []byte("\n")) && len(rest) > 0 {
+				out = append(out, '\n')
+			}
 			return append(out, rest...)
 		}
 		if !isUU(line) {

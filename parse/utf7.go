@@ -14,7 +14,7 @@ func decodeUTF7(b []byte) string {
 			continue
 		}
 		end := i + 1
-		for end < len(b) && sextet[b[end]] < 64 && b[end] != '-' && b[end] != '_' {
+		for end < len(b) && sextet[b[end]] < 64 {
 			end++
 		}
 		if end == i+1 {

@@ -72,7 +72,7 @@ func nextWord(v string) (charset string, text []byte, n int) {
 				payload[i] = ' '
 			}
 		}
-		text = decodeQP(payload)
+		text, _ = decodeQP(payload)
 	default:
 		return "", nil, 0
 	}
