@@ -234,10 +234,10 @@ func (t *tokenizer) scan() (letters bool) {
 			continue
 		}
 		k := class[c]
-		if c == '\'' && !t.joins(begin, 1) || k == 0 || k&isMark != 0 && !t.inWord(begin) {
+		if k == 0 || k == isInner && !t.joins(begin, 1) || k == isMark && !t.stands(begin, letters) {
 			break
 		}
-		letters = letters || k&isLetter != 0
+		letters = letters || k == isLetter
 		t.pos++
 	}
 	return letters
@@ -248,23 +248,56 @@ func (t *tokenizer) joins(begin, n int) bool {
 	if t.pos == begin || t.pos+n >= len(t.src) {
 		return false
 	}
+	if c := t.src[t.pos+n]; c < utf8.RuneSelf {
+		return class[c] != 0 && c != '\'' && c != '!'
+	}
 	r, _ := utf8.DecodeRuneInString(t.src[t.pos+n:])
 	return unicode.IsLetter(r) && !unspaced(r)
 }
 
-// inWord tells whether the mark at the current place ('@', '$', '!', '|' or '+') stands for a
-// letter: where, after further marks and digits, a letter follows; or at the end of a word, where a
-// single '@', '$', '|' or '+' follows a letter or digit. "$5" is money and "fine!" an exclamation.
-func (t *tokenizer) inWord(begin int) bool {
-	i := t.pos
-	if t.src[i] == '$' && i == begin && i+1 < len(t.src) && class[t.src[i+1]]&isDigit != 0 {
+// stands tells whether the mark at the current place ('@', '$', '!', '|' or '+') stands for a letter:
+//   - where, after at most seven more marks and digits, a letter follows, and it is no sum of money;
+//   - within a word that holds a letter: before a digit, and at its end all but "!" and "++".
+func (t *tokenizer) stands(begin int, letters bool) bool {
+	i, c := t.pos, t.src[t.pos]
+	if c == '$' && i == begin && t.money() {
 		return false
 	}
+	digit := false
 	for i < len(t.src) && i < t.pos+8 && class[t.src[i]]&(isMark|isDigit) != 0 {
+		digit = digit || class[t.src[i]] == isDigit
 		i++
 	}
-	if i < len(t.src) && class[t.src[i]]&isLetter != 0 {
+	if i < len(t.src) && class[t.src[i]] == isLetter {
 		return true
 	}
-	return t.src[t.pos] != '!' && i == t.pos+1 && t.pos > begin && class[t.src[t.pos-1]]&(isLetter|isDigit) != 0
+	if !letters {
+		return false
+	}
+	next := byte(0)
+	if t.pos+1 < len(t.src) {
+		next = t.src[t.pos+1]
+	}
+	switch c {
+	case '!':
+		return digit || class[next] == isMark && next != '!'
+	case '+':
+		return digit || next != '+' && t.src[t.pos-1] != '+'
+	}
+	return true
+}
+
+// money tells whether the '$' at the current place begins a sum ("$5", "$30m", "$1000off") and not a
+// word ("$7ore"): digits follow, of which more than two, or fewer than two letters after them.
+func (t *tokenizer) money() bool {
+	s := t.src[t.pos+1:]
+	n := 0
+	for n < len(s) && class[s[n]] == isDigit {
+		n++
+	}
+	letters := n
+	for letters < len(s) && class[s[letters]] == isLetter {
+		letters++
+	}
+	return n > 2 || n > 0 && letters < n+2
 }
