@@ -25,9 +25,12 @@ type client struct {
 	server  *Server
 	session *session
 	conn    net.Conn
-	addr    netip.Addr // of the peer; invalid on a Unix socket
-	trusted bool
 	r       *bufio.Reader
+
+	addr     netip.Addr // of the peer; invalid on a Unix socket
+	trusted  bool
+	balanced bool // a PROXY header is to be read first
+	counted  bool // in Server.perAddr
 
 	feed     []byte // of what go-smtp is to read
 	line     []byte // scratch of pass
@@ -52,10 +55,10 @@ type slot struct {
 // readers are those of connections that ended.
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readBuffer) }}
 
-func newClient(s *Server, conn net.Conn, addr netip.Addr, trusted bool) *client {
+func newClient(s *Server, conn net.Conn, addr netip.Addr) *client {
 	r := readers.Get().(*bufio.Reader)
 	r.Reset(conn)
-	c := &client{server: s, conn: conn, addr: addr, trusted: trusted, r: r}
+	c := &client{server: s, conn: conn, addr: addr, r: r}
 	c.session = &session{server: s, client: c}
 	return c
 }
@@ -72,6 +75,9 @@ func (c *client) Read(p []byte) (n int, err error) {
 	if c.r == nil {
 		return 0, io.EOF // go-smtp reads once more after QUIT: what came behind it is not heard
 	}
+	if c.balanced && !c.arrive() {
+		return 0, io.EOF
+	}
 	for len(c.feed) == 0 {
 		c.settle()
 		line, err := c.next()
@@ -83,6 +89,17 @@ func (c *client) Read(p []byte) (n int, err error) {
 	n = copy(p, c.feed)
 	c.feed = c.feed[n:]
 	return n, nil
+}
+
+// arrive waits for the PROXY header. go-smtp's greeting is not sent before it is known whom it would greet.
+func (c *client) arrive() bool {
+	c.balanced = false
+	refusal, ok := c.server.enterBalanced(c)
+	if !ok {
+		c.own = c.own[:0]
+		_ = c.end(refusal)
+	}
+	return ok
 }
 
 // Write takes go-smtp's answer.

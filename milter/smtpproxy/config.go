@@ -56,6 +56,10 @@ type Config struct {
 	// next hop trusts the proxy.
 	RecipientDomains []string
 
+	// ProxyPeers are load balancers, whose connections begin with a PROXY header, version 1 or 2, that tells the
+	// client's address (haproxy.org/download/3.0/doc/proxy-protocol.txt). One without is closed.
+	ProxyPeers []netip.Prefix
+
 	BareLF       BareLF
 	MaxMessage   int64 // octets of a message that is taken at all; 0 leaves it to the next hop
 	MaxJudged    int   // octets of a message that is judged, default 10 MiB; a larger one streams on, skipped

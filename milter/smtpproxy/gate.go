@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/pires/go-proxyproto"
 )
 
 // A gate is a listener that turns away clients that may not come in, and gives go-smtp the others.
@@ -30,32 +32,71 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// admit takes a connection on, or says why not.
+// headerTime is how long a load balancer has for its PROXY header.
+const headerTime = 10 * time.Second
+
+// admit takes a connection on, or says why not. Behind a load balancer it is not known yet whose it is: client.Read
+// asks enter once the PROXY header is there, since nobody else must wait for it.
 func (s *Server) admit(conn net.Conn) (*client, reply) {
-	addr := peer(conn)
-	trusted := s.trusts(conn, addr)
-	if !trusted && len(s.cfg.RecipientDomains) == 0 {
-		s.counters.denied.Add(1)
-		return nil, replyDenied
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.stopped:
 		return nil, replyStopping
-	case len(s.clients) >= s.cfg.MaxConns, !trusted && s.perAddr[addr] >= s.cfg.MaxConnsPer:
+	case len(s.clients) >= s.cfg.MaxConns:
 		s.counters.limited.Add(1)
 		return nil, replyBusy
 	}
-	c := newClient(s, conn, addr, trusted)
-	s.clients[c] = true
-	if !trusted {
-		s.perAddr[addr]++
+	addr := peer(conn.RemoteAddr())
+	balanced := inside(s.cfg.ProxyPeers, addr)
+	if balanced {
+		conn = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(headerTime))
 	}
+	c := newClient(s, conn, addr)
+	c.balanced = balanced
+	if !balanced {
+		if refusal := s.enter(c); refusal != "" {
+			return nil, refusal
+		}
+	}
+	s.clients[c] = true
 	s.running.Add(1)
 	s.counters.open.Add(1)
 	s.counters.connections.Add(1)
 	return c, ""
+}
+
+// enter decides whether a client may come in, and whether it is trusted: on a Unix socket the permissions have decided
+// that. s.mu is held.
+func (s *Server) enter(c *client) reply {
+	c.trusted = inside(s.cfg.Trusted, c.addr) || c.conn.LocalAddr().Network() == "unix"
+	switch {
+	case c.trusted:
+		return ""
+	case len(s.cfg.RecipientDomains) == 0:
+		s.counters.denied.Add(1)
+		return replyDenied
+	case s.perAddr[c.addr] >= s.cfg.MaxConnsPer:
+		s.counters.limited.Add(1)
+		return replyBusy
+	}
+	s.perAddr[c.addr]++
+	c.counted = true
+	return ""
+}
+
+// enterBalanced reads the header that a load balancer sends and lets its client in under its own address. A health
+// check of the balancer itself (LOCAL) comes under the balancer's.
+func (s *Server) enterBalanced(c *client) (refusal reply, ok bool) {
+	header := c.conn.(*proxyproto.Conn).ProxyHeader()
+	if header == nil {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.addr = peer(c.conn.RemoteAddr())
+	refusal = s.enter(c)
+	return refusal, refusal == ""
 }
 
 // forget strikes a connection off that ended.
@@ -66,7 +107,7 @@ func (s *Server) forget(c *client) {
 		return
 	}
 	delete(s.clients, c)
-	if !c.trusted {
+	if c.counted {
 		if s.perAddr[c.addr]--; s.perAddr[c.addr] == 0 {
 			delete(s.perAddr, c.addr)
 		}
@@ -75,12 +116,9 @@ func (s *Server) forget(c *client) {
 	s.running.Done()
 }
 
-// trusts tells whether a peer is one of Config.Trusted. On a Unix socket the permissions have decided who may come.
-func (s *Server) trusts(conn net.Conn, addr netip.Addr) bool {
-	if conn.LocalAddr().Network() == "unix" {
-		return true
-	}
-	for _, p := range s.cfg.Trusted {
+// inside tells whether an address is in one of the networks.
+func inside(networks []netip.Prefix, addr netip.Addr) bool {
+	for _, p := range networks {
 		if p.Contains(addr) {
 			return true
 		}
@@ -88,11 +126,11 @@ func (s *Server) trusts(conn net.Conn, addr netip.Addr) bool {
 	return false
 }
 
-// peer is the address of a connection's other end, invalid on a Unix socket.
-func peer(conn net.Conn) netip.Addr {
-	a, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+// peer is an address without port and zone, invalid on a Unix socket.
+func peer(a net.Addr) netip.Addr {
+	addr, err := netip.ParseAddrPort(a.String())
 	if err != nil {
 		return netip.Addr{}
 	}
-	return a.Addr().Unmap().WithZone("")
+	return addr.Addr().Unmap().WithZone("")
 }
