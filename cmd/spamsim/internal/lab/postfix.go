@@ -166,6 +166,12 @@ func (p *Postfix) Queued() int {
 	return n
 }
 
+// Flush has Postfix try again what it put off.
+func (p *Postfix) Flush(t testing.TB) {
+	t.Helper()
+	p.run(t, "postqueue", "-c", p.dir+"/conf", "-f")
+}
+
 // Mailbox returns the messages in the maildir so far, oldest first, with the Return-Path, X-Original-To and
 // Delivered-To fields that Postfix puts on top of what it delivers cut off.
 func (p *Postfix) Mailbox() [][]byte {

@@ -64,6 +64,7 @@ func (c PostfixConfig) main(dir string) string {
 // services are the rest of master.cf: what delivers mail, none of it chrooted.
 const services = `
 postlog   unix-dgram n - n - 1 postlogd
+pickup    unix n - n 60 1 pickup
 cleanup   unix n - n - 0 cleanup
 qmgr      unix n - n 300 1 qmgr
 rewrite   unix - - n - - trivial-rewrite
