@@ -4,17 +4,17 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // Fold reduces a text to what a reader takes it for: compatibility forms to plain ones (NFKC),
-// letters lower case, format characters and stray accents dropped, letters of other alphabets that
-// look like Latin ones taken for them, every run of white space one space, none at the ends.
+// letters lower case, format characters and accents dropped, letters of other alphabets that look
+// like Latin ones taken for them, every run of white space one space, none at the ends.
 //
 // Letters that only look Latin are taken for Latin in a word that holds a Latin letter too, and, in
 // a text that is more Latin than not, also in a word made of such letters alone: so "раураl" and,
-// among English, "сор" are folded, while a Russian text stays Russian.
+// among English, "сор" are folded, while a Russian text stays Russian. Latin letters lose their
+// accents, since "víagrä" is read as the word without them; letters of other alphabets keep those
+// that belong to them.
 //
 // Fold(Fold(s)) == Fold(s). Invalid UTF-8 becomes U+FFFD.
 func Fold(s string) string {
@@ -22,7 +22,13 @@ func Fold(s string) string {
 		return foldASCII(s)
 	}
 	s = unmask(s)
-	return collapse(lower(alike(s)))
+	f := folder{out: make([]byte, 0, len(s))}
+	f.fold(s)
+	if f.pending && f.latin > f.other {
+		f = folder{out: f.out[:0], whole: true}
+		f.fold(s)
+	}
+	return string(f.out)
 }
 
 // Text is the author's own words, folded: what codes are computed of.
@@ -49,113 +55,151 @@ func ascii(s string) bool {
 // foldASCII folds a text that is ASCII throughout. Control characters count as white space.
 func foldASCII(s string) string {
 	out := make([]byte, 0, len(s))
+	gap := false
 	for i := range len(s) {
-		c := s[i]
-		switch {
-		case c <= ' ' || c == 0x7f:
-			if len(out) == 0 || out[len(out)-1] == ' ' {
-				continue
-			}
-			c = ' '
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
+		c := lowered[s[i]]
+		if c == ' ' {
+			gap = len(out) > 0
+			continue
+		}
+		if gap {
+			out = append(out, ' ')
+			gap = false
 		}
 		out = append(out, c)
-	}
-	if n := len(out); n > 0 && out[n-1] == ' ' {
-		out = out[:n-1]
 	}
 	return string(out)
 }
 
-// unmask drops what is not seen and brings the rest into NFKC. Dropping comes first, since a hidden
-// character keeps its neighbours from composing; accents are dropped last, when those that belong
-// to a letter are composed with it; then what they kept apart may compose.
-func unmask(s string) string {
-	s = dropRunes(strings.ToValidUTF8(s, "\uFFFD"), unseen)
-	s = dropRunes(norm.NFKC.String(s), func(r rune) bool { return unseen(r) || accent(r) })
-	return norm.NFC.String(s)
-}
-
-func dropRunes(s string, drop func(rune) bool) string {
-	return strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && drop(r) {
-			return -1
+// lowered maps each byte of ASCII to its folded form, white space and control characters to ' '.
+var lowered = func() (t [utf8.RuneSelf]byte) {
+	for i := range t {
+		t[i] = byte(unicode.ToLower(rune(i)))
+		if i < ' ' || i == 0x7f {
+			t[i] = ' '
 		}
-		return r
-	}, s)
-}
-
-// unseen tells whether r leaves no trace on the screen: format characters (general category Cf),
-// variation selectors, blank letters of Hangul and Mongolian, and the grapheme joiner.
-func unseen(r rune) bool {
-	switch {
-	case r == 0xAD, r == 0x34F, r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0:
-		return true
-	case r >= 0x180B && r <= 0x180F, r >= 0xFE00 && r <= 0xFE0F, r >= 0xE0000 && r <= 0xE0FFF:
-		return true
 	}
-	return r > 0x5FF && unicode.Is(unicode.Cf, r)
+	return t
+}()
+
+// A folder writes the folded form of a text that is unmasked.
+type folder struct {
+	out     []byte
+	whole   bool // words wholly of look-alikes are Latin
+	pending bool // such words were met and left
+	gap     bool
+	latin   int // letters that are Latin, or in a mixed word
+	other   int // other letters
 }
 
-// accent tells whether r is one of the combining marks that go with any letter: accents, strokes,
-// enclosing marks. The vowel signs of Thai, Hebrew or Hindi are no accents.
-func accent(r rune) bool {
-	return r >= 0x300 && r <= 0x36F || r >= 0x1AB0 && r <= 0x1AFF || r >= 0x1DC0 && r <= 0x1DFF ||
-		r >= 0x20D0 && r <= 0x20FF || r >= 0xFE20 && r <= 0xFE2F
-}
-
-func lower(s string) string {
-	return norm.NFC.String(strings.ToLower(s))
-}
-
-func collapse(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	gap := false
-	for _, r := range s {
-		if r <= ' ' || r == 0x7f || r >= 0x80 && (r < 0xA0 || unicode.IsSpace(r)) {
-			gap = b.Len() > 0
+func (f *folder) fold(s string) {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf && class[c|0x20]&isLetter == 0 {
+			f.ascii(lowered[c])
+			i++
 			continue
 		}
-		if gap {
-			b.WriteByte(' ')
-			gap = false
+		n, p, alien := wordAt(s[i:])
+		if n == 0 {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			f.sign(r)
+			i += size
+			continue
 		}
-		b.WriteRune(r)
+		f.word(s[i:i+n], p, alien)
+		i += n
 	}
-	return b.String()
 }
 
-// A Script is a coarse class of writing systems, for what differs with them in the amount of text.
-type Script uint8
+// ascii writes a folded byte, or notes a gap.
+func (f *folder) ascii(c byte) {
+	if c == ' ' {
+		f.gap = len(f.out) > 0
+		return
+	}
+	f.space()
+	f.out = append(f.out, c)
+}
 
-// The scripts that are told apart.
-const (
-	Other Script = iota // no letters, or most of another script
-	Latin
-	CJK // Han, Kana, Hangul and the scripts of South East Asia that are cut into pairs of characters
-)
+func (f *folder) space() {
+	if f.gap {
+		f.out = append(f.out, ' ')
+		f.gap = false
+	}
+}
 
-// ScriptOf is the script of most letters of a folded text.
-func ScriptOf(folded string) Script {
-	var n [3]int
-	for _, r := range folded {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 0xC0 && r < 0x250 && r != 0xD7 && r != 0xF7:
-			n[Latin]++
-		case r < 0x250:
-		case unspaced(r):
-			n[CJK]++
-		case unicode.IsLetter(r):
-			n[Other]++
+// sign writes a character that is no letter.
+func (f *folder) sign(r rune) {
+	if properties(r)&spacing != 0 {
+		f.gap = len(f.out) > 0
+		return
+	}
+	f.space()
+	f.out = utf8.AppendRune(f.out, lowerRune(r))
+}
+
+// wordAt is the length of the run of letters that s begins with, the properties that any of them has,
+// and whether there is one that neither is nor looks Latin.
+func wordAt(s string) (n int, p property, alien bool) {
+	for n < len(s) {
+		c := s[n]
+		if c < utf8.RuneSelf {
+			if class[c|0x20]&isLetter == 0 {
+				break
+			}
+			p |= roman
+			n++
+			continue
 		}
+		r, size := utf8.DecodeRuneInString(s[n:])
+		q := properties(r)
+		if q&letter == 0 {
+			break
+		}
+		alien = alien || q&(roman|lookalike) == 0
+		p |= q
+		n += size
 	}
-	switch {
-	case n[CJK] > n[Latin] && n[CJK] > n[Other]:
-		return CJK
-	case n[Latin] > n[Other]:
-		return Latin
+	return n, p, alien
+}
+
+// word writes a run of letters.
+func (f *folder) word(w string, p property, alien bool) {
+	f.space()
+	whole := p&(roman|lookalike) == lookalike && !alien
+	f.pending = f.pending || whole
+	take := roman
+	if p&roman != 0 || whole && f.whole {
+		take |= lookalike
 	}
-	return Other
+	for i := 0; i < len(w); {
+		if c := w[i]; c < utf8.RuneSelf {
+			f.out = append(f.out, lowered[c])
+			f.latin++
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(w[i:])
+		i += n
+		q := properties(r)
+		if q&cased != 0 && q&lookalike == 0 {
+			r = unicode.ToLower(r)
+		}
+		if q&take != 0 {
+			f.latin++
+			if a, ok := alike[r]; ok {
+				r = a
+			}
+		} else {
+			f.other++
+		}
+		f.out = utf8.AppendRune(f.out, lowerRune(r))
+	}
+}
+
+func lowerRune(r rune) rune {
+	if r >= utf8.RuneSelf && properties(r)&cased != 0 {
+		return unicode.ToLower(r)
+	}
+	return r
 }

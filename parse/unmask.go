@@ -1,0 +1,109 @@
+package parse
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// unmask drops what is not seen and brings the rest into NFKC. Dropping comes first, since a hidden
+// character keeps its neighbours from composing; accents are dropped last, when those that belong
+// to a letter are composed with it; then what they kept apart may compose.
+func unmask(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	p, steady := survey(s)
+	if p&unseen != 0 {
+		s = drop(s, unseen)
+	}
+	if steady {
+		return s
+	}
+	s = compose(s)
+	if p, _ = survey(s); p&(unseen|accent) != 0 {
+		s = compose(drop(s, unseen|accent))
+	}
+	return s
+}
+
+// survey is the properties that any character of s outside ASCII has, and whether all, but for those
+// that are not seen, are stable.
+func survey(s string) (p property, steady bool) {
+	steady = true
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		q := properties(r)
+		p |= q
+		steady = steady && q&(stable|unseen) != 0
+		i += n
+	}
+	return p, steady
+}
+
+// drop removes the characters that have one of the properties.
+func drop(s string, p property) string {
+	var b []byte
+	done := 0
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if properties(r)&p != 0 {
+			b = append(b, s[done:i]...)
+			done = i + n
+		}
+		i += n
+	}
+	if done == 0 {
+		return s
+	}
+	return string(append(b, s[done:]...))
+}
+
+// compose brings s into NFKC. Stable characters stay as they are, so that the general and slow way
+// is taken only for runs of others, each together with the character before it.
+func compose(s string) string {
+	var b []byte
+	done, last := 0, 0 // written up to; the last stable character
+	for i := 0; i < len(s); {
+		n := stableAt(s[i:])
+		if n > 0 {
+			last = i
+			i += n
+			continue
+		}
+		j := i
+		for j < len(s) && stableAt(s[j:]) == 0 {
+			_, n := utf8.DecodeRuneInString(s[j:])
+			j += n
+		}
+		if r, n := utf8.DecodeRuneInString(s[i:]); i+n == j && r >= 0xFF01 && r <= 0xFF5E {
+			b = append(append(b, s[done:i]...), byte(r-0xFF01+'!')) // full width
+		} else {
+			b = norm.NFKC.AppendString(append(b, s[done:last]...), s[last:j])
+		}
+		done, last, i = j, j, j
+	}
+	if done == 0 {
+		return s
+	}
+	return string(append(b, s[done:]...))
+}
+
+// stableAt is the length of the character that s begins with if it is stable, else 0.
+func stableAt(s string) int {
+	if s[0] < utf8.RuneSelf {
+		return 1
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	if properties(r)&stable == 0 {
+		return 0
+	}
+	return n
+}
