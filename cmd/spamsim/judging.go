@@ -68,10 +68,14 @@ func round(x float64) float64 { return float64(int64(x*100+0.5)) / 100 }
 func (j *judging) stats(s control.Stats) control.Stats {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s.Since = j.began
+	s.Since = &j.began
 	for t, n := range j.counts {
 		s.Messages = append(s.Messages, control.VerdictStat{Door: t.door, Verdict: t.verdict, Reason: t.reason, N: n})
 	}
+	for rule, n := range j.filter.Hits() {
+		s.Exempt = append(s.Exempt, control.RuleStat{Rule: rule, N: n})
+	}
+	slices.SortFunc(s.Exempt, func(a, b control.RuleStat) int { return cmp.Compare(a.Rule, b.Rule) })
 	slices.SortFunc(s.Messages, func(a, b control.VerdictStat) int {
 		return cmp.Or(cmp.Compare(a.Door, b.Door), cmp.Compare(b.N, a.N), cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Reason, b.Reason))
 	})

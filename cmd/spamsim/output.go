@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode"
+
+	"golang.org/x/term"
 
 	"spamsim/cmd/spamsim/internal/config"
 )
@@ -59,6 +62,22 @@ func (a *app) note(format string, args ...any) {
 // hint says what may help, below an error.
 func (a *app) hint(format string, args ...any) {
 	fmt.Fprintf(a.stderr, format+"\n", args...)
+}
+
+// An input is standard input, which says that it waits where a person may not expect it.
+type input struct {
+	io.Reader
+	app  *app
+	read bool
+}
+
+// Read reads standard input.
+func (i *input) Read(p []byte) (int, error) {
+	if f, ok := i.Reader.(*os.File); ok && !i.read && term.IsTerminal(int(f.Fd())) {
+		i.app.note("reading standard input, up to its end (Ctrl-D)")
+	}
+	i.read = true
+	return i.Reader.Read(p)
 }
 
 // usage marks an error as one of usage.

@@ -37,7 +37,8 @@ var errUsage = errors.New("usage")
 
 // run runs one command line and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: config.Host()}
+	a := &app{stdout: stdout, stderr: stderr, env: config.Host()}
+	a.stdin = &input{Reader: stdin, app: a}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second signal kills

@@ -114,7 +114,9 @@ func localService(conf *config.Loaded, s *store.Store) *control.Local {
 		Trusted: prefixes(conf.SMTP.Trusted),
 		Limit:   int64(conf.Limits.MaxJudgedSize),
 		Now:     time.Now,
-		About:   func() control.Stats { return control.Stats{Store: conf.Store.Path, Version: version()} },
+		About: func() control.Stats {
+			return control.Stats{Store: conf.Store.Path, Version: version(), Messages: []control.VerdictStat{}, Exempt: []control.RuleStat{}}
+		},
 	}
 }
 

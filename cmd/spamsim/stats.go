@@ -42,8 +42,12 @@ func newStats(a *app) *cobra.Command {
 func (a *app) stats(s *control.Stats) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "store     %s\n", s.Store)
-	fmt.Fprintf(&b, "clusters  %d of %d messages, %d octets on disk\n", s.Held.Clusters, s.Held.Messages, s.Held.Bytes)
-	if s.Since.IsZero() {
+	fmt.Fprintf(&b, "clusters  %d, of which %d have two copies or more; %d messages; %d octets on disk\n",
+		s.Held.Clusters, s.Held.Campaigns, s.Held.Messages, s.Held.Bytes)
+	if s.Held.Failures > 0 {
+		fmt.Fprintf(&b, "trouble   %d of %d writes to the store went wrong; see the log\n", s.Held.Failures, s.Held.Failures+s.Held.Commits)
+	}
+	if s.Since == nil {
 		b.WriteString("daemon    none is running\n")
 		return a.printf("%s", b.String())
 	}
@@ -54,6 +58,9 @@ func (a *app) stats(s *control.Stats) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, m := range s.Messages {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\n", m.Door, m.Verdict, m.Reason, m.N)
+	}
+	for _, r := range s.Exempt {
+		fmt.Fprintf(t, "exempt rule\t%s\t\t%d\n", r.Rule, r.N)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -17,8 +17,16 @@ type Errors struct {
 	Lines []string // "FILE:LINE:COLUMN: what"
 }
 
-// Error returns the lines, one below the other.
-func (e *Errors) Error() string { return strings.Join(e.Lines, "\n") }
+// maxLines is how many lines Error shows.
+const maxLines = 20
+
+// Error returns the first lines, one below the other.
+func (e *Errors) Error() string {
+	if more := len(e.Lines) - maxLines; more > 0 {
+		return strings.Join(e.Lines[:maxLines], "\n") + fmt.Sprintf("\n%s: %d more mistakes", e.File, more)
+	}
+	return strings.Join(e.Lines, "\n")
+}
 
 func (e *Errors) add(f flaw) {
 	e.Lines = append(e.Lines, fmt.Sprintf("%s:%d:%d: %s", e.File, f.at.line, f.at.column, f.text))

@@ -126,11 +126,11 @@ func (w *walker) value(prefix string, e *unstable.Node) {
 	}
 	w.places[path] = at
 	v := e.Value()
-	w.inside(path, at, v)
+	w.inside(path, v)
 	if v.Kind == unstable.Array {
 		for it := v.Children(); it.Next(); {
 			if n := it.Node(); n.Kind == unstable.InlineTable {
-				w.inside(w.rule(path, at), at, n)
+				w.inside(w.rule(path, at), n)
 			} else if n.Kind != unstable.Comment {
 				w.quoted(path, at, n)
 			}
@@ -140,7 +140,8 @@ func (w *walker) value(prefix string, e *unstable.Node) {
 	w.quoted(path, at, v)
 }
 
-func (w *walker) inside(path string, _ place, v *unstable.Node) {
+// inside records the keys of an inline table.
+func (w *walker) inside(path string, v *unstable.Node) {
 	if v.Kind != unstable.InlineTable {
 		return
 	}
@@ -151,7 +152,7 @@ func (w *walker) inside(path string, _ place, v *unstable.Node) {
 	}
 }
 
-// quoted notes a number, truth value or date where text is wanted.
+// quoted notes a number, truth value or date where text is wanted; a size may be a bare number.
 func (w *walker) quoted(path string, at place, v *unstable.Node) {
 	switch v.Kind {
 	case unstable.Integer, unstable.Float, unstable.Bool, unstable.LocalDate, unstable.LocalTime,
@@ -160,7 +161,7 @@ func (w *walker) quoted(path string, at place, v *unstable.Node) {
 		return
 	}
 	s, ok := lookup(path)
-	if ok && isText(s.typ) && !(v.Kind == unstable.Integer && s.typ.Kind() == reflect.Int64) {
+	if ok && isText(s.typ) && (v.Kind != unstable.Integer || s.typ != reflect.TypeFor[Size]()) {
 		w.flaws = append(w.flaws, flaw{at, s.path, wants(s.typ)})
 	}
 }

@@ -48,9 +48,26 @@ type Service interface {
 type Stats struct {
 	Store    string        `json:"store"`   // the file
 	Version  string        `json:"version"` // of the program that answered
-	Since    time.Time     `json:"since"`   // when the daemon began; zero where none runs
-	Held     store.Stats   `json:"held"`
+	Since    *time.Time    `json:"since"`   // when the daemon began; null where none runs
+	Held     Held          `json:"held"`
 	Messages []VerdictStat `json:"messages"` // judged by the daemon since then
+	Exempt   []RuleStat    `json:"exempt"`   // how often each exempt rule matched since then
+}
+
+// Held is what a store holds.
+type Held struct {
+	Clusters  int   `json:"clusters"`
+	Campaigns int   `json:"campaigns"` // clusters of two copies or more
+	Messages  int   `json:"messages"`  // counted and not yet expired
+	Bytes     int64 `json:"bytes"`     // of the file
+	Commits   int64 `json:"commits"`   // since it was opened
+	Failures  int64 `json:"failures"`  // commits that went wrong since then, each tried again
+}
+
+// A RuleStat counts the messages that an exempt rule let pass.
+type RuleStat struct {
+	Rule string `json:"rule"`
+	N    int64  `json:"n"`
 }
 
 // A VerdictStat counts the messages of one door, verdict and reason.
@@ -116,6 +133,7 @@ func (l *Local) Sync(context.Context) error { return l.Store.Sync() }
 // Stats returns the counters.
 func (l *Local) Stats(context.Context) (Stats, error) {
 	s := l.About()
-	s.Held = l.Store.Stats()
+	h := l.Store.Stats()
+	s.Held = Held{h.Clusters, h.Campaigns, h.Messages, h.Bytes, h.Commits, h.Failures}
 	return s, nil
 }
