@@ -1,6 +1,7 @@
 package smtpproxy
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -59,6 +60,12 @@ type Config struct {
 	// ProxyPeers are load balancers, whose connections begin with a PROXY header, version 1 or 2, that tells the
 	// client's address (haproxy.org/download/3.0/doc/proxy-protocol.txt). One without is closed.
 	ProxyPeers []netip.Prefix
+
+	// TLS offers STARTTLS to clients. A listener of crypto/tls speaks TLS from the first octet.
+	TLS *tls.Config
+	// NextHopTLS, where not nil, demands STARTTLS of the next hop and a certificate that it accepts, of the next
+	// hop's name unless ServerName says another.
+	NextHopTLS *tls.Config
 
 	BareLF       BareLF
 	MaxMessage   int64 // octets of a message that is taken at all; 0 leaves it to the next hop

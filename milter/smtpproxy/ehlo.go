@@ -20,6 +20,7 @@ func (s *session) hello() reply {
 	add(s.offer.enhanced, "ENHANCEDSTATUSCODES")
 	add(s.offer.utf8, "SMTPUTF8")
 	add(s.offer.dsn, "DSN")
+	add(s.offersTLS(), "STARTTLS")
 	add(s.client.trusted, "XFORWARD "+strings.Join(forwardNames, " "))
 	var b strings.Builder
 	for i, w := range words {

@@ -3,6 +3,7 @@ package smtpproxy
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -36,6 +37,7 @@ type fake struct {
 	addr  string
 	offer []string
 	lmtp  bool
+	tls   *tls.Config // of STARTTLS; nil takes it and goes on in plain text
 	// answer is asked for each step: a command line, "greeting", or "." for the final dot. "" is the usual answer.
 	answer func(conn int, line string) string
 
@@ -55,6 +57,7 @@ type kept struct {
 	conn     int
 	envelope []string // MAIL and RCPT lines
 	content  []byte
+	secure   bool // came over TLS
 }
 
 // newFake starts a next hop. Fields are to be set by the function.
@@ -224,7 +227,14 @@ func (c *fakeConn) command(line string) bool {
 			return c.say(r) && (r[:3] != "354" || c.content())
 		}
 	}
-	return c.say(r)
+	return c.say(r) && (verb != "STARTTLS" || c.tls == nil || r[0] != '2' || c.encrypt())
+}
+
+// encrypt goes on over TLS.
+func (c *fakeConn) encrypt() bool {
+	conn := tls.Server(c.conn, c.tls)
+	c.conn, c.r = conn, bufio.NewReader(conn)
+	return conn.Handshake() == nil
 }
 
 func (c *fakeConn) keywords() string {
@@ -260,6 +270,7 @@ func (c *fakeConn) content() bool {
 		r := c.decide(".", fmt.Sprintf("250 2.0.0 Ok: queued as %d", c.n))
 		if r[0] == '2' {
 			c.mail.content = unstuff(wire)
+			_, c.mail.secure = c.conn.(*tls.Conn)
 			c.mu.Lock()
 			c.kept = append(c.kept, c.mail)
 			c.mu.Unlock()

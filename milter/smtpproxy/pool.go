@@ -1,6 +1,7 @@
 package smtpproxy
 
 import (
+	"net"
 	"sync"
 	"time"
 )
@@ -25,6 +26,15 @@ type pool struct {
 
 func newPool(s *Server, network, address string, lmtp bool) *pool {
 	return &pool{server: s, network: network, address: address, lmtp: lmtp}
+}
+
+// host is the next hop's name, to be found in its certificate.
+func (p *pool) host() string {
+	host, _, err := net.SplitHostPort(p.address)
+	if err != nil {
+		return "localhost" // a Unix socket
+	}
+	return host
 }
 
 // features are those of a connection at hand, else of a new one, which then waits for a transaction.

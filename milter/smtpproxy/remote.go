@@ -39,20 +39,34 @@ func (p *pool) dial() (*remote, error) {
 	p.server.counters.hopDials.Add(1)
 	r := &remote{conn: conn, r: bufio.NewReader(conn), timeouts: t}
 	r.unbind = context.AfterFunc(p.server.base, func() { conn.Close() })
-	if err := r.greet(p.server.cfg.Hostname, p.lmtp); err != nil {
+	if err := p.greet(r); err != nil {
 		r.close()
 		return nil, err
 	}
 	return r, nil
 }
 
-// greet reads the greeting and says EHLO, or LHLO.
-func (r *remote) greet(name string, lmtp bool) error {
+// greet brings a connection to where a transaction may begin.
+func (p *pool) greet(r *remote) error {
+	cfg := &p.server.cfg
 	if answer, err := r.read(r.timeouts.Reply); err != nil {
 		return fmt.Errorf("greeting of next hop: %w", err)
 	} else if !answer.ok() {
 		return fmt.Errorf("%w: %s", errGreeting, answer.line())
 	}
+	err := r.hello(cfg.Hostname, p.lmtp)
+	if err == nil && cfg.NextHopTLS != nil {
+		ctx, cancel := context.WithTimeout(p.server.base, handshakeTime)
+		defer cancel()
+		if err = r.startTLS(ctx, cfg.NextHopTLS, p.host()); err == nil {
+			err = r.hello(cfg.Hostname, p.lmtp)
+		}
+	}
+	return err
+}
+
+// hello says EHLO, or LHLO.
+func (r *remote) hello(name string, lmtp bool) error {
 	verb := "EHLO"
 	if lmtp {
 		verb = "LHLO"

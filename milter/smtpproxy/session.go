@@ -56,6 +56,9 @@ func (s *session) command(line []byte) []byte {
 	case "XFORWARD":
 		s.client.answer(s.xforward())
 		return nil
+	case "STARTTLS":
+		s.startTLS()
+		return nil
 	case "BDAT":
 		s.client.answer(s.skipChunk())
 		return nil
@@ -106,6 +109,9 @@ func (s *session) open() bool { return s.tx != nil }
 func (s *session) Mail(string, *smtp.MailOptions) error {
 	if s.server.stopping() {
 		return s.refuse(replyStopping)
+	}
+	if s.helo == "" { // STARTTLS made it be forgotten
+		return s.refuse(replyNoHello)
 	}
 	if s.tx != nil {
 		s.client.resolveAll()
@@ -162,7 +168,7 @@ func (s *session) Rcpt(string, *smtp.RcptOptions) error {
 // mayRelay tells whether the client may send to an address. A local part in which another address can hide
 // ("user%elsewhere@here") is for trusted clients alone: the next hop trusts the proxy and might follow it.
 func (s *session) mayRelay(addr string) bool {
-	if s.client.trusted {
+	if s.client.trusted || s.authenticated() {
 		return true
 	}
 	d := domain(addr)
@@ -175,6 +181,9 @@ func (s *session) mayRelay(addr string) bool {
 	}
 	return d == "" || listed(d, s.server.cfg.RecipientDomains)
 }
+
+// authenticated tells whether the client gave a certificate that is accepted.
+func (s *session) authenticated() bool { return s.client.certified() }
 
 // Data takes the message. go-smtp has said 354, which nobody heard; its reader gets nothing but the final dot.
 func (s *session) Data(io.Reader) error {

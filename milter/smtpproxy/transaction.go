@@ -116,6 +116,7 @@ func (t *transaction) envelope() *filter.Envelope {
 	s := t.session
 	env := &filter.Envelope{
 		Helo: s.helo, Sender: t.sender, Recipients: t.accepted, Door: "smtp", Time: time.Now(),
+		Authenticated: s.authenticated(),
 	}
 	if s.client.addr.IsValid() {
 		env.ClientAddr = s.client.addr.String()
