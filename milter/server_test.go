@@ -203,6 +203,7 @@ func TestShutdownLetsMessagesEnd(t *testing.T) {
 		if cmd, _ := idle.recv(); cmd != 0 || time.Since(begin) != drainGrace {
 			t.Errorf("the idle session heard %q after %v", cmd, time.Since(begin))
 		}
+		busy.event('B', "more")
 		time.Sleep(3 * time.Second) // the client is slow
 		busy.send('E', "")
 		want(t, busy.answers(), "p", "p", "i 0 X-Spamsim| clean; id=mx", "c")

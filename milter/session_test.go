@@ -117,11 +117,41 @@ func TestEnvelope(t *testing.T) {
 		if got := all[1].env; !sameEnvelope(got, want) {
 			t.Errorf("second message: %+v, want %+v", got, want)
 		}
+		m.send('D', "Mi\x004F02\x00")
+		m.event('M', "<g@d.test>\x00")
+		m.send('D', "Ei\x00\x00") // an empty value takes nothing away
+		m.send('E', "")
+		m.answers()
+		if got := all[2].env; got.QueueID != "4F02" || !got.Authenticated {
+			t.Errorf("third message: %+v", got)
+		}
 		m.send('K', "")
 		m.mail(hello)
 		want = filter.Envelope{Sender: "a@b.test", Recipients: []string{"c@d.test"}, QueueID: "4F00", Door: "milter"}
-		if got := all[2].env; !sameEnvelope(got, want) {
+		if got := all[3].env; !sameEnvelope(got, want) {
 			t.Errorf("another SMTP session on the same connection: %+v, want %+v", got, want)
+		}
+	})
+}
+
+// TestConnectAgain: Postfix sends CONNECT anew after XCLIENT, on the same connection, and whoever was authenticated is
+// no more.
+func TestConnectAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all []seen
+		m := connect(t, start(t, &Server{Check: remember(&all)}), postfix37)
+		m.send('D', "C{client_addr}\x00198.51.100.1\x00{auth_type}\x00PLAIN\x00")
+		m.event('C', "unknown\x00U")
+		m.event('H', "first\x00")
+		m.mail(hello)
+		m.send('D', "Cj\x00mx.test\x00")
+		m.event('C', "unknown\x00U")
+		m.mail(hello)
+		if e := all[0].env; e.ClientAddr != "198.51.100.1" || !e.Authenticated || e.Helo != "first" {
+			t.Errorf("first: %+v", e)
+		}
+		if e := all[1].env; e.ClientAddr != "" || e.Authenticated || e.Helo != "" {
+			t.Errorf("something of the first session is in the second: %+v", e)
 		}
 	})
 }
@@ -244,6 +274,7 @@ func TestMalformed(t *testing.T) {
 	for name, bytes := range map[string]string{
 		"length 0":         "\x00\x00\x00\x00",
 		"length 4 GB":      "\xff\xff\xff\xffX",
+		"length over 1 MB": number(maxPacket + 1),
 		"unknown command":  packet('?', ""),
 		"cut short":        "\x00\x00\x00\x09Mabc",
 		"bad second offer": packet('O', "x"),

@@ -61,6 +61,8 @@ type Config struct {
 	// client's address (haproxy.org/download/3.0/doc/proxy-protocol.txt). One without is closed.
 	ProxyPeers []netip.Prefix
 
+	// LMTP makes clients speak LMTP (RFC 2033) in place of SMTP: after the final dot each recipient has its own answer.
+	LMTP bool
 	// TLS offers STARTTLS to clients. A listener of crypto/tls speaks TLS from the first octet.
 	TLS *tls.Config
 	// NextHopTLS, where not nil, demands STARTTLS of the next hop and a certificate that it accepts, of the next

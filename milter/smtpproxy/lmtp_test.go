@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spamsim/milter/filter"
 )
 
 // TestLMTP: one answer cannot speak for two recipients, so an SMTP client gets one at a time.
@@ -43,5 +45,75 @@ func TestLMTP(t *testing.T) {
 		if !slices.Equal(m.envelope, []string{"MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>"}) || string(m.content) != small {
 			t.Errorf("arrived %+v", m)
 		}
+	}
+}
+
+// lmtp connects as an LMTP client.
+func lmtp(t *testing.T, addr string) *talk {
+	t.Helper()
+	c := dialTalk(t, addr)
+	c.want("220 proxy.test LMTP")
+	c.say("EHLO client.test\r\n")
+	c.want("500")
+	c.say("LHLO client.test\r\n")
+	if words := c.want("250-proxy.test\r\n"); !strings.Contains(words, "8BITMIME") {
+		t.Errorf("LHLO: %q", words)
+	}
+	return c
+}
+
+// TestLMTPClient: each recipient that was accepted has its own answer, whoever is the next hop.
+func TestLMTPClient(t *testing.T) {
+	refuse := func(f *fake) {
+		n := 0
+		f.answer = func(_ int, line string) string {
+			if strings.HasPrefix(line, "RCPT TO:<no") {
+				return "550 5.1.1 no"
+			}
+			if line == "." && f.lmtp {
+				n++
+				return []string{"", "250 2.0.0 first", "452 4.2.2 second is full", "250 2.0.0 third"}[n]
+			}
+			return ""
+		}
+	}
+	rcpts := []string{"RCPT TO:<a@x>", "RCPT TO:<a@x>", "RCPT TO:<b@x>"}
+	for name, c := range map[string]struct {
+		lmtp bool
+		want []string
+	}{
+		"LMTP": {true, []string{"250 2.0.0 first", "452 4.2.2 second is full", "250 2.0.0 third"}},
+		"SMTP": {false, []string{"250 2.0.0 Ok: queued", "250 2.0.0 Ok: queued", "250 2.0.0 Ok: queued"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hop := newFake(t, func(f *fake) { f.lmtp = c.lmtp; refuse(f) })
+			_, addr := start(t, Config{NextHop: hop.url(), LMTP: true})
+			client := lmtp(t, addr)
+			client.do("MAIL FROM:<a@b>")
+			client.say("RCPT TO:<no@x>\r\n")
+			client.want("550")
+			client.do(rcpts...)
+			client.do("DATA")
+			client.say(stuff(small) + "NOOP\r\n")
+			for _, want := range c.want {
+				client.want(want)
+			}
+			client.want("250 2.0.0 I have")
+		})
+	}
+}
+
+// TestLMTPClientRefused: a refusal is said once to each recipient, and once to DATA where there is none.
+func TestLMTPClientRefused(t *testing.T) {
+	hop := newFake(t, nil)
+	_, addr := start(t, Config{NextHop: hop.url(), LMTP: true, Check: judging(judgement{Action: filter.Reject})})
+	c := lmtp(t, addr)
+	c.do("MAIL FROM:<a@b>", "RCPT TO:<a@x>", "RCPT TO:<b@x>", "DATA")
+	c.say(stuff(small))
+	c.want(string(replyRejected))
+	c.want(string(replyRejected))
+	c.do("MAIL FROM:<a@b>", "RSET", "NOOP")
+	if len(hop.mails()) != 0 {
+		t.Errorf("arrived %+v", hop.mails())
 	}
 }

@@ -23,6 +23,7 @@ type incoming struct {
 	refusal reply  // content is read for nothing: the answer that it will get
 	judged  filter.Judgement
 	started time.Time // of the client's final dot
+	answers []reply   // of the next hop to it
 }
 
 // message takes the content of a transaction and answers its end, or DATA where there is no room for it.
@@ -43,7 +44,23 @@ func (s *Server) message(t *transaction) {
 	in.started = time.Now()
 	answer := in.settle()
 	in.log(answer)
-	client.answer(answer)
+	in.answer(answer)
+}
+
+// answer tells the client how it ended: an LMTP client for each recipient, by the next hop's own answer to it where there
+// is one (RFC 2033 section 4.2).
+func (in *incoming) answer(r reply) {
+	c := in.session.client
+	if !in.server.cfg.LMTP {
+		c.answer(r)
+		return
+	}
+	for i := range in.accepted {
+		if len(in.answers) == len(in.accepted) {
+			r = in.answers[i]
+		}
+		c.answer(r)
+	}
 }
 
 // free gives the message's memory back.
@@ -187,7 +204,8 @@ func (in *incoming) commit(ctx context.Context, stop func() bool) reply {
 	if err != nil {
 		return in.hopLost(ctx, "final dot", err)
 	}
-	if answers[0].ok() {
+	in.answers = answers
+	if slices.ContainsFunc(answers, reply.ok) {
 		in.server.counters.delivered.Add(1)
 	} else {
 		in.server.counters.refused.Add(1)

@@ -57,6 +57,7 @@ func New(c Config) (*Server, error) {
 		return c.Conn().(*client).session, nil
 	}))
 	s.engine.Domain = c.Hostname
+	s.engine.LMTP = c.LMTP
 	s.engine.MaxLineLength = 0 // lines are bounded beneath
 	s.engine.ErrorLog = engineLog{s.log}
 	return s, nil

@@ -51,7 +51,7 @@ func (s *session) command(line []byte) []byte {
 	}
 	s.client.resolveAll() // whatever comes now may end the transaction
 	switch s.cmd.verb {
-	case "EHLO", "HELO":
+	case "EHLO", "HELO", "LHLO":
 		return s.greet(line)
 	case "XFORWARD":
 		s.client.answer(s.xforward())
@@ -85,7 +85,7 @@ func (s *session) greet(line []byte) []byte {
 	}
 	s.offer = offer
 	s.helo, _, _ = strings.Cut(s.cmd.args, " ")
-	s.client.greeting = s.cmd.verb == "EHLO"
+	s.client.greeting = s.cmd.verb != "HELO"
 	return s.client.pass(line)
 }
 
@@ -157,7 +157,7 @@ func (s *session) Rcpt(string, *smtp.RcptOptions) error {
 		s.client.answer(replyNoRelay)
 	case t.rcpts >= maxRecipients:
 		s.client.answer(replyManyRcpts)
-	case t.out.features().oneAnswer && t.hasRecipient():
+	case t.out.features().oneAnswer && !s.server.cfg.LMTP && t.hasRecipient():
 		s.client.answer(replyOneAtATime)
 	default:
 		t.rcpt(addr)
