@@ -172,24 +172,37 @@ func (x *exchange) commit(sure func() bool) ([]reply, error) {
 	if err := x.flush(); err != nil {
 		return nil, err
 	}
-	answers := make([]reply, 0, 1)
-	want := 1
-	if x.remote.offer.oneAnswer {
-		want = x.taken
-	}
-	for range want {
-		r, err := x.remote.read(x.remote.timeouts.Dot)
-		if err != nil {
-			return nil, err
-		}
-		if r[0] == '3' {
-			return nil, fmt.Errorf("%w to final dot: %s", errAnswer, r.line())
-		}
-		answers = append(answers, r)
+	answers, err := x.verdicts()
+	if err != nil {
+		return nil, err
 	}
 	x.inData = false
 	x.finish()
 	x.pool.put(x.remote)
+	return answers, nil
+}
+
+// verdicts reads the answers to the final dot. Of several, those that were read hold, whatever becomes of the others:
+// the next hop has the message for these recipients.
+func (x *exchange) verdicts() ([]reply, error) {
+	want := 1
+	if x.remote.offer.oneAnswer {
+		want = x.taken
+	}
+	answers := make([]reply, 0, want)
+	for range want {
+		r, err := x.remote.read(x.remote.timeouts.Dot)
+		if err == nil && r[0] == '3' {
+			err = fmt.Errorf("%w to final dot: %s", errAnswer, r.line())
+		}
+		if err != nil && len(answers) == 0 {
+			return nil, err
+		}
+		if err != nil {
+			r, x.remote.tainted = replyNextHop, true
+		}
+		answers = append(answers, r)
+	}
 	return answers, nil
 }
 

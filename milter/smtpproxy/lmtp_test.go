@@ -117,3 +117,28 @@ func TestLMTPClientRefused(t *testing.T) {
 		t.Errorf("arrived %+v", hop.mails())
 	}
 }
+
+// TestLMTPAnswersCut: the recipients that were answered have their mail, the others come back.
+func TestLMTPAnswersCut(t *testing.T) {
+	hop := newFake(t, func(f *fake) {
+		n := 0
+		f.lmtp = true
+		f.answer = func(_ int, line string) string {
+			if line != "." {
+				return ""
+			}
+			n++
+			return []string{"", "250 2.0.0 first", hangUp, "250 2.0.0 next"}[n]
+		}
+	})
+	_, addr := start(t, Config{NextHop: hop.url(), LMTP: true})
+	c := lmtp(t, addr)
+	c.do("MAIL FROM:<a@b>", "RCPT TO:<a@x>", "RCPT TO:<b@x>", "RCPT TO:<c@x>", "DATA")
+	c.say(stuff(small))
+	c.want("250 2.0.0 first")
+	c.want(string(replyNextHop))
+	c.want(string(replyNextHop))
+	c.do("MAIL FROM:<a@b>", "RCPT TO:<a@x>", "DATA")
+	c.say(stuff(small))
+	c.want("250 2.0.0 next")
+}
