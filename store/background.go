@@ -35,10 +35,8 @@ const minCommon = 4
 // commonScale is how many steps the scale of commonness has for each doubling.
 const commonScale = 8
 
-// caps and cuts are the most that one feature of a kind can weigh, in nats, and what its commonness is lowered by.
-var (
-	caps = [...]float64{single: 4, pair: 6.5, skip: 6, head: 5, tail: 5, attachment: 15}
-)
+// caps are the most that one feature of a kind can weigh, in nats.
+var caps = [...]float64{single: 4, pair: 6.5, ends: 5, attachment: 15}
 
 // readBackground reads the bytes of a background.
 func readBackground(data []byte) (*background, error) {

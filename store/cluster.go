@@ -7,7 +7,7 @@ import (
 )
 
 // sketchSize is how many features are kept of a message, coreSize of a campaign.
-var (
+const (
 	sketchSize = 128
 	coreSize   = 224
 )
@@ -27,7 +27,7 @@ func (e element) share() float64 { return float64(e.count) / float64(e.since) }
 type cluster struct {
 	seq      uint64 // key in the file: order of arrival
 	copies   uint32
-	tau      float32 // features of a higher rank are in no member's sketch
+	tau      float32 // features up to this rank are in the sketch of each member that has them
 	elements []element
 	nilsimsa nilsimsa.Code // of the first member
 	simhash  uint64
@@ -69,6 +69,7 @@ func (c *cluster) absorb(q *query) (in, out []uint32) {
 		}
 	}
 	if c.copies < maxGrowth {
+		c.tau = min(c.tau, q.tau())
 		in = c.extend(q)
 		out = c.shrink()
 	}
@@ -88,7 +89,6 @@ func (c *cluster) extend(q *query) (in []uint32) {
 		if !have[f.id] {
 			c.elements = append(c.elements, element{f.id, 1, 1, f.static})
 			in = append(in, f.id)
-			c.tau = max(c.tau, f.rank)
 		}
 	}
 	return in

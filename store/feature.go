@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -30,10 +31,18 @@ type kind uint8
 const (
 	single     kind = iota // one word
 	pair                   // two words side by side
-	skip                   // two words with one between
-	head                   // the beginnings of two long words side by side: what survives a typing mistake
-	tail                   // and their ends
+	ends                   // the beginning or end of a long word and that of the next long word: what survives a typing mistake
 	attachment             // the bytes of an attachment
+)
+
+// The ways in which a feature is put together, so that none is taken for another.
+const (
+	wholeWord uint64 = iota
+	twoWords
+	headHead
+	tailTail
+	headTail
+	tailHead
 )
 
 // A feature is one thing that two messages can share.
@@ -52,7 +61,9 @@ func NewTrace(m *parse.Message) *Trace {
 	t.features = features(words)
 	var h simhash.Hash
 	for _, f := range t.features {
-		h.Add(f.hash, simWeight[f.kind])
+		if w := simWeight[f.kind]; w > 0 {
+			h.Add(f.hash, w)
+		}
 	}
 	t.SimHash = h.Code64(simhash.TieClear)
 	for _, a := range m.Attachments {
@@ -67,7 +78,7 @@ func NewTrace(m *parse.Message) *Trace {
 const minAttachment = 512
 
 // simWeight is the weight of a feature in the SimHash, by kind: words and pairs alone make it up.
-var simWeight = [...]int{single: 1, pair: 2, attachment: 0}
+var simWeight = [...]int{single: 1, pair: 2, ends: 0, attachment: 0}
 
 // features returns the distinct features of a text in words.
 func features(words []string) []feature {
@@ -78,27 +89,23 @@ func features(words []string) []feature {
 		heads[i], tails[i] = affixes(w)
 	}
 	out := make([]feature, 0, 5*len(words))
+	long := -1 // the last word that is long enough to be known by its ends
 	for i, h := range hashes {
-		out = append(out, feature{join(h, 0, single), single})
+		out = append(out, feature{join(h, 0, wholeWord), single})
 		if i > 0 {
-			out = append(out, feature{join(hashes[i-1], h, pair), pair})
-			if heads[i] != 0 && heads[i-1] != 0 {
-				out = append(out, feature{join(heads[i-1], heads[i], head), head}, feature{join(tails[i-1], tails[i], tail), tail})
-			}
+			out = append(out, feature{join(hashes[i-1], h, twoWords), pair})
 		}
-		if i > 1 {
-			out = append(out, feature{join(hashes[i-2], h, skip), skip})
+		if heads[i] == 0 {
+			continue
 		}
+		if long >= 0 {
+			out = append(out,
+				feature{join(heads[long], heads[i], headHead), ends}, feature{join(tails[long], tails[i], tailTail), ends},
+				feature{join(heads[long], tails[i], headTail), ends}, feature{join(tails[long], heads[i], tailHead), ends})
+		}
+		long = i
 	}
-	slices.SortFunc(out, func(a, b feature) int {
-		if a.hash < b.hash {
-			return -1
-		}
-		if a.hash > b.hash {
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out, func(a, b feature) int { return cmp.Compare(a.hash, b.hash) })
 	return slices.CompactFunc(out, func(a, b feature) bool { return a.hash == b.hash })
 }
 
@@ -123,9 +130,9 @@ func affixes(w string) (head, tail uint64) {
 	return xxhash.Sum64String(string(r[:affixLen])), xxhash.Sum64String(string(r[len(r)-affixLen:]))
 }
 
-// join makes one hash of two and the kind.
-func join(a, b uint64, k kind) uint64 {
-	return mix(a*0x9e3779b97f4a7c15 + mix(b+uint64(k)))
+// join makes one hash of two and of how they stand together.
+func join(a, b, how uint64) uint64 {
+	return mix(a*0x9e3779b97f4a7c15 + mix(b+how))
 }
 
 // mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014, figure 15): it spreads each input bit over all output bits.

@@ -57,10 +57,11 @@ func (s *Store) Forget(t *Trace, x *Transaction) Learnt {
 	out := Learnt{Done: true, Cluster: s.id(seq)}
 	c := s.memory.clusters[h]
 	s.changes.cluster(seq)
-	if c.copies--; c.copies == 0 {
+	if c.copies == 1 {
 		s.drop(h)
 		return out
 	}
+	s.memory.setCopies(c, c.copies-1)
 	c.subtract(s.memory.query(t), d)
 	return out
 }

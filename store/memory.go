@@ -13,6 +13,7 @@ type memory struct {
 	clusters []*cluster // by handle; nil is free
 	free     []uint32
 	live     int
+	many     int // clusters of manyCopies or more
 	post     postings
 	held     census
 	scratch  scratch
@@ -48,6 +49,14 @@ const indexLimit = 256
 func (q *query) find(id uint32) (int, bool) { i, ok := q.at[id]; return i, ok }
 
 func (q *query) sketch() []queried { return q.features[:min(len(q.features), sketchSize)] }
+
+// tau is the rank up to which the sketch has all features of the message.
+func (q *query) tau() float32 {
+	if len(q.features) <= sketchSize {
+		return math.MaxFloat32
+	}
+	return q.features[sketchSize-1].rank
+}
 
 // weightUnit is a nat in the unit that weights are stored in.
 const weightUnit = 16
@@ -151,7 +160,7 @@ func (m *memory) verify(q *query) []match {
 func (m *memory) measure(q *query, h uint32) match {
 	c := m.clusters[h]
 	x := match{handle: h, c: c}
-	whole := 0.0
+	whole, drawn := 0.0, 0.0
 	for _, e := range c.elements {
 		u := c.inCore(e)
 		if u == 0 {
@@ -160,7 +169,11 @@ func (m *memory) measure(q *query, h uint32) match {
 		w := float64(e.w) / weightUnit
 		whole += u * w * e.share()
 		if i, ok := q.find(e.id); ok {
-			x.evidence += u * float64(q.features[i].w)
+			f := &q.features[i]
+			x.evidence += u * float64(f.w)
+			if f.rank <= c.tau {
+				drawn += u * float64(f.w)
+			}
 		}
 	}
 	own := 0.0
@@ -171,7 +184,7 @@ func (m *memory) measure(q *query, h uint32) match {
 		own += float64(f.w)
 	}
 	x.inCore = min(1, x.evidence/(whole+1))
-	x.inMessage = min(1, x.evidence/(own+1))
+	x.inMessage = min(1, drawn/(own+1))
 	x.score = x.evidence * m.penalty(q, &x)
 	return x
 }
@@ -190,20 +203,17 @@ func (m *memory) penalty(q *query, x *match) float64 {
 	return min(1, max(2*x.inCore*x.inCore, x.inMessage*x.inMessage))
 }
 
-var (
-	minPart    = 0.27
-	sameSender = 0.6
+const (
+	minPart    = 0.27 // the share of a message's text that must match, as part of the share of the cluster's that does
+	sameSender = 0.6  // the share that must match where all copies are of the message's own sender: more than a signature
 )
 
 // insert stores a message as a cluster of its own.
 func (m *memory) insert(c *cluster, q *query) uint32 {
 	for _, f := range q.sketch() {
 		c.elements = append(c.elements, element{f.id, 1, 1, f.static})
-		c.tau = f.rank
 	}
-	if len(q.features) <= sketchSize {
-		c.tau = math.MaxFloat32
-	}
+	c.tau, c.copies = q.tau(), 1
 	return m.place(c)
 }
 
@@ -218,6 +228,9 @@ func (m *memory) place(c *cluster) uint32 {
 		m.clusters = append(m.clusters, c)
 	}
 	m.live++
+	if c.copies >= manyCopies {
+		m.many++
+	}
 	for _, e := range c.elements {
 		m.index(h, e.id)
 	}
@@ -235,8 +248,9 @@ func (m *memory) unindex(h, id uint32) {
 	m.post.remove(id, h)
 }
 
-// join counts the message's features into a cluster.
+// join counts the message into a cluster.
 func (m *memory) join(h uint32, q *query) {
+	m.setCopies(m.clusters[h], m.clusters[h].copies+1)
 	in, out := m.clusters[h].absorb(q)
 	for _, id := range in {
 		m.index(h, id)
@@ -246,8 +260,20 @@ func (m *memory) join(h uint32, q *query) {
 	}
 }
 
+// setCopies keeps the number of large clusters.
+func (m *memory) setCopies(c *cluster, n uint32) {
+	if c.copies >= manyCopies {
+		m.many--
+	}
+	if n >= manyCopies {
+		m.many++
+	}
+	c.copies = n
+}
+
 // drop forgets a cluster.
 func (m *memory) drop(h uint32) {
+	m.setCopies(m.clusters[h], 0)
 	for _, e := range m.clusters[h].elements {
 		m.unindex(h, e.id)
 	}
@@ -274,14 +300,14 @@ func (m *memory) merge(a, b uint32) {
 			in = append(in, e.id)
 		}
 	}
-	ca.tau = max(ca.tau, cb.tau)
+	ca.tau = min(ca.tau, cb.tau)
 	for _, id := range in {
 		m.index(a, id)
 	}
 	for _, id := range ca.shrink() {
 		m.unindex(a, id)
 	}
-	ca.copies += cb.copies
+	m.setCopies(ca, ca.copies+cb.copies)
 	ca.senders.merge(&cb.senders)
 	ca.nets.merge(&cb.nets)
 	ca.rcpts.merge(&cb.rcpts)

@@ -278,8 +278,8 @@ func (j *judgement) merged() int {
 }
 
 const (
-	joinScore  = 30 // nats from which a message counts as a copy
-	mergeScore = 30 // nats from which a message makes two clusters one
+	joinScore  = 25  // nats from which a message counts as a copy
+	mergeScore = 300 // nats from which a message makes two clusters one
 )
 
 func (s *Store) describe(m *match, t *Trace) Evidence {
@@ -306,7 +306,6 @@ func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 		c = &cluster{seq: s.lastSeq, first: now, last: now, nilsimsa: j.q.t.Nilsimsa, simhash: j.q.t.SimHash, sample: clip(j.q.t.Sample)}
 		s.handles[c.seq] = s.memory.insert(c, j.q)
 	}
-	c.copies++
 	c.last = max(c.last, now)
 	if l != None {
 		c.label = l
