@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"spamsim/milter/filter"
 )
@@ -284,10 +285,11 @@ func TestMalformed(t *testing.T) {
 			l := start(t, s)
 			bad, good := connect(t, l, postfix37), connect(t, l, postfix37)
 			_, _ = bad.conn.Write([]byte(bytes))
+			begin := time.Now()
 			if name == "cut short" {
 				bad.conn.Close()
-			} else if cmd, _ := bad.recv(); cmd != 0 {
-				t.Errorf("%s was answered by %q", name, cmd)
+			} else if cmd, _ := bad.recv(); cmd != 0 || time.Since(begin) != 0 {
+				t.Errorf("%s was answered by %q after %v", name, cmd, time.Since(begin))
 			}
 			want(t, good.mail(hello), "i 0 X-Spamsim| clean; id=mx", "c")
 			synctest.Wait()
