@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -152,18 +151,15 @@ func (d *daemon) serve(name string, door door, l net.Listener) {
 	})
 }
 
-// listen listens on an address. A Unix socket that is left over is replaced if nobody answers there.
+// listen listens on an address. A Unix socket is for its owner and group; one that is left over is replaced if nobody
+// answers there.
 func listen(a config.Address) (net.Listener, error) {
 	if a.Network == "unix" {
 		if c, err := net.DialTimeout("unix", a.Addr, time.Second); err == nil {
 			c.Close()
 			return nil, fmt.Errorf("somebody serves %s already", a)
 		}
-		if info, err := os.Lstat(a.Addr); err == nil && info.Mode()&fs.ModeSocket != 0 {
-			if err := os.Remove(a.Addr); err != nil {
-				return nil, err
-			}
-		}
+		return control.Listen(a.Addr)
 	}
 	return net.Listen(a.Network, a.Addr)
 }

@@ -247,6 +247,9 @@ func TestUnixSockets(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.Close()
+		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o660 {
+			t.Errorf("%v, %v", info, err)
+		}
 	}
 	if _, err := listen(config.Address{Network: "unix", Addr: smtpSocket}); err == nil {
 		t.Error("a socket that is served was taken over")

@@ -13,8 +13,9 @@ import (
 // SocketOf is the control socket of a store: beside it, under its name with ".sock".
 func SocketOf(store string) string { return store + ".sock" }
 
-// Listen opens the control socket with mode 0660. Only who holds the store may call it: a socket that lies there is
-// then left over from a daemon that was killed, and is replaced.
+// Listen opens a Unix socket with mode 0660, and removes it when it is closed. A socket that lies there is taken for
+// left over from a daemon that was killed, and is replaced: the caller knows that nobody serves it, as who holds the store
+// knows of the control socket.
 func Listen(socket string) (net.Listener, error) {
 	switch info, err := os.Lstat(socket); {
 	case err == nil && info.Mode()&fs.ModeSocket == 0:
@@ -36,7 +37,7 @@ func Listen(socket string) (net.Listener, error) {
 	l, err := net.Listen("unix", name)
 	syscall.Umask(old)
 	if err != nil {
-		return nil, fmt.Errorf("control socket %s: %w", socket, err)
+		return nil, fmt.Errorf("socket %s: %w", socket, err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false) // its name may be the short one, which is no more
 	if err := os.Chmod(socket, 0o660); err != nil {

@@ -203,3 +203,18 @@ func TestStamp(t *testing.T) {
 		t.Errorf("no date is %v", got)
 	}
 }
+
+// BenchmarkMbox reads an mbox of 1,000 messages of 5 KB.
+func BenchmarkMbox(b *testing.B) {
+	var box bytes.Buffer
+	for range 1000 {
+		writeRD(&box, []byte("Subject: x\nReceived: from a (b [198.51.100.7])\n\tby c; Tue, 2 Jan 2001 03:04:05 +0000\n\n"+strings.Repeat("A line of an ordinary message, of some length.\n", 100)))
+	}
+	b.SetBytes(int64(box.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		for m := range Read(nil, Options{Stdin: bytes.NewReader(box.Bytes())}) {
+			ReadHeader(m.Raw).Envelope(nil)
+		}
+	}
+}
