@@ -6,6 +6,7 @@ const (
 	isDigit
 	isMark  // '@', '$', '!', '|', '+': a letter in disguise between letters
 	isInner // apostrophe
+	isWide  // of a character outside ASCII
 )
 
 var (
@@ -24,6 +25,9 @@ func classes() (t [256]uint8) {
 		t[c] = isMark
 	}
 	t['\''] = isInner
+	for c := 0x80; c < 0x100; c++ {
+		t[c] = isWide
+	}
 	return t
 }
 

@@ -17,43 +17,71 @@ import (
 //     reduced to its skeleton, in which look-alikes such as l, i and 1, or s, 5 and $ are one:
 //     a copy with such letters exchanged then gives equal tokens.
 //
-// No token is empty. Tokens are substrings of one string made by the call, at most a little longer
-// than the text.
+// No token is empty. Nearly all are substrings of the text or of one string of the same length, so
+// that a token that is kept keeps that string.
 func AppendTokens(dst []string, folded string) []string {
-	t := tokenizer{src: folded, dst: dst, at: -1}
-	t.out.Grow(len(folded) + 16)
-	t.run()
+	t := tokenizer{src: folded, skel: skeletonOf(folded), at: -1, dst: dst}
+	for t.pos < len(t.src) {
+		switch k := class[t.src[t.pos]]; {
+		case k == isWide:
+			t.wide()
+		case k&(isLetter|isDigit) != 0:
+			t.plain()
+		case k == isMark:
+			t.word()
+		default:
+			t.pos++
+		}
+	}
 	return t.dst
 }
 
 type tokenizer struct {
-	src string
-	pos int // next byte of src to read
-	at  int // position of the next '@' at or after pos, as far as known; len(src) where there is none
-	out strings.Builder
-	dst []string
+	src  string
+	skel string // src with each byte replaced by its skeleton
+	pos  int    // next byte of src to read
+	at   int    // position of the next '@' at or after pos, as far as known; len(src) where there is none
+	dst  []string
 }
 
-func (t *tokenizer) run() {
-	for t.pos < len(t.src) {
-		c := t.src[t.pos]
-		switch {
-		case c < utf8.RuneSelf && class[c] == 0:
-			t.pos++
-		case c >= utf8.RuneSelf:
-			t.wide()
-		case t.url() || t.address():
-		default:
-			t.word()
-		}
+func skeletonOf(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := range len(s) {
+		b.WriteByte(skeleton[s[i]])
+	}
+	return b.String()
+}
+
+func (t *tokenizer) emit(s string) {
+	if s != "" {
+		t.dst = append(t.dst, s)
 	}
 }
 
-// emit makes a token of what was written since start.
-func (t *tokenizer) emit(start int) {
-	if s := t.out.String(); start < len(s) {
-		t.dst = append(t.dst, s[start:])
+// plain reads what begins with a letter or digit of ASCII: nearly always a word of nothing else.
+func (t *tokenizer) plain() {
+	if t.address() {
+		return
 	}
+	end, k := t.pos, uint8(0)
+	for end < len(t.src) && class[t.src[end]]&(isLetter|isDigit) != 0 {
+		k |= class[t.src[end]]
+		end++
+	}
+	if end < len(t.src) && class[t.src[end]] != 0 {
+		t.word()
+		return
+	}
+	if end < len(t.src) && (t.src[end] == ':' || t.src[end] == '.') && t.url(t.src[t.pos:end]) {
+		return
+	}
+	if k&isLetter != 0 {
+		t.emit(t.skel[t.pos:end])
+	} else {
+		t.emit(t.src[t.pos:end])
+	}
+	t.pos = end
 }
 
 // wide reads what begins with a character outside ASCII.
@@ -72,7 +100,7 @@ func (t *tokenizer) wide() {
 // bigrams reads a run of characters of unspaced scripts. Spaces inside the run are skipped: where a
 // line was wrapped, or a spammer set characters apart, the pairs stay the same.
 func (t *tokenizer) bigrams() {
-	prev, start := -1, t.out.Len()
+	first, from, to := true, -1, 0 // the character before
 	for i := t.pos; i < len(t.src); {
 		r, n := utf8.DecodeRuneInString(t.src[i:])
 		if r == ' ' {
@@ -82,47 +110,43 @@ func (t *tokenizer) bigrams() {
 		if !unspaced(r) {
 			break
 		}
-		now := t.out.Len()
-		t.out.WriteString(t.src[i : i+n])
-		if prev >= 0 {
-			t.emit(prev)
+		switch {
+		case from < 0:
+		case to == i:
+			t.emit(t.src[from : i+n])
+			first = false
+		default:
+			t.emit(t.src[from:to] + t.src[i:i+n])
+			first = false
 		}
-		prev = now
+		from, to = i, i+n
 		i += n
 		t.pos = i
 	}
-	if prev == start {
-		t.emit(start)
+	if first {
+		t.emit(t.src[from:to])
 	}
 }
 
-// url reads a URL if one begins here.
-func (t *tokenizer) url() bool {
-	s := t.src[t.pos:]
-	c := s[0]
-	if c != 'h' && c != 'w' && c != 'f' {
+// url reads a URL if the word at the current place, which a colon or full stop follows, begins one.
+func (t *tokenizer) url(word string) bool {
+	s := t.src[t.pos+len(word):]
+	switch {
+	case (word == "http" || word == "https" || word == "ftp") && strings.HasPrefix(s, "://"):
+		t.pos += len(word) + len("://")
+	case word == "www" && s[0] == '.':
+	default:
 		return false
 	}
-	skip := -1
-	for _, p := range [...]string{"http://", "https://", "ftp://"} {
-		if strings.HasPrefix(s, p) {
-			skip = len(p)
+	begin := t.pos
+	for t.pos < len(t.src) {
+		c := t.src[t.pos]
+		if c <= ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '"' {
+			break
 		}
+		t.pos++
 	}
-	if strings.HasPrefix(s, "www.") {
-		skip = 0
-	}
-	if skip < 0 {
-		return false
-	}
-	end := skip
-	for end < len(s) && s[end] > ' ' && s[end] < utf8.RuneSelf && s[end] != '<' && s[end] != '>' && s[end] != '"' {
-		end++
-	}
-	start := t.out.Len()
-	t.out.WriteString(host(s[skip:end]))
-	t.emit(start)
-	t.pos += end
+	t.emit(host(t.src[begin:t.pos]))
 	return true
 }
 
@@ -143,17 +167,16 @@ func host(s string) string {
 // 5321, section 4.5.3.1.1), which bounds how far one looks ahead.
 func (t *tokenizer) address() bool {
 	if t.at < t.pos {
+		t.at = len(t.src)
 		if i := strings.IndexByte(t.src[t.pos:], '@'); i >= 0 {
 			t.at = t.pos + i
-		} else {
-			t.at = len(t.src)
 		}
 	}
-	if t.at == len(t.src) || t.at == t.pos || t.at-t.pos > 64 {
+	if t.at-t.pos > 64 || t.at == len(t.src) {
 		return false
 	}
 	for _, c := range []byte(t.src[t.pos:t.at]) {
-		if !alnum(c) && !strings.ContainsRune("._+%=-", rune(c)) {
+		if !alnum(c) && strings.IndexByte("._+%=-", c) < 0 {
 			return false
 		}
 	}
@@ -161,9 +184,7 @@ func (t *tokenizer) address() bool {
 	if n == 0 {
 		return false
 	}
-	start := t.out.Len()
-	t.out.WriteString(t.src[t.pos : t.at+1+n])
-	t.emit(start)
+	t.emit(t.src[t.pos : t.at+1+n])
 	t.pos = t.at + 1 + n
 	return true
 }
@@ -196,7 +217,7 @@ func domain(s string) int {
 	return n
 }
 
-// word reads one word, or steps over a mark that belongs to none.
+// word reads one word of any characters, or steps over a mark that belongs to none.
 func (t *tokenizer) word() {
 	begin := t.pos
 	letters := t.scan()
@@ -204,21 +225,17 @@ func (t *tokenizer) word() {
 		t.pos++
 		return
 	}
-	start := t.out.Len()
-	for i, c := range []byte(t.src[begin:t.pos]) {
-		switch {
-		case c == '\'':
-		case c == 0xe2 && strings.HasPrefix(t.src[begin+i:t.pos], "\u2019"):
-		case begin+i > 1 && c == 0x99 && strings.HasSuffix(t.src[begin:begin+i+1], "\u2019"):
-		case begin+i > 0 && c == 0x80 && strings.HasSuffix(t.src[begin:begin+i+1], "\xe2\x80"):
-		case letters:
-			t.out.WriteByte(skeleton[c])
-		default:
-			t.out.WriteByte(c)
-		}
+	w := t.src[begin:t.pos]
+	if letters {
+		w = t.skel[begin:t.pos]
 	}
-	t.emit(start)
+	if strings.IndexByte(w, '\'') >= 0 || strings.Contains(w, "\u2019") {
+		w = apostrophes.Replace(w)
+	}
+	t.emit(w)
 }
+
+var apostrophes = strings.NewReplacer("'", "", "\u2019", "")
 
 // scan moves pos to the end of the word that begins there and tells whether it holds a letter.
 func (t *tokenizer) scan() (letters bool) {
