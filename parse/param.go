@@ -10,7 +10,8 @@ import (
 type params []struct{ name, value string }
 
 // parseParams reads `type; name=value; name="value"` and its common deformations: no semicolon, several, white space
-// about the equals sign, comments, an unquoted value with spaces, a quote that never closes.
+// about the equals sign, comments, an unquoted value with spaces, a quote that never closes. Of several hundred the
+// first hundred are read.
 func parseParams(v string) (first string, ps params) {
 	v = dropComments(v)
 	i := strings.IndexAny(v, "; \t")
@@ -19,11 +20,11 @@ func parseParams(v string) (first string, ps params) {
 	}
 	first = strings.ToLower(strings.Trim(v[:i], "\"'"))
 	v = v[i:]
-	for {
+	for len(ps) < 100 {
 		v = strings.TrimLeft(v, "; \t,")
 		eq := strings.IndexAny(v, "=;")
 		if eq < 0 {
-			return first, ps
+			break
 		}
 		if v[eq] == ';' {
 			v = v[eq:]
@@ -34,6 +35,7 @@ func parseParams(v string) (first string, ps params) {
 		value, v = paramValue(strings.TrimLeft(v[eq+1:], " \t"))
 		ps = append(ps, struct{ name, value string }{name, value})
 	}
+	return first, ps
 }
 
 // paramValue splits a value off v. An unquoted one ends at a semicolon: file names with spaces are common.

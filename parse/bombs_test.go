@@ -1,0 +1,134 @@
+package parse
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const multi = "Content-Type: multipart/mixed; boundary="
+
+// bombs are messages of about n octets that are made to cost more than their size.
+var bombs = map[string]func(n int) string{
+	"nested multiparts": func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, multi+"%d\n\n--%d\n", i, i)
+		}
+		return b.String() + "\nthe end"
+	},
+	"nested multiparts of one boundary": func(n int) string { return times(multi+"x\n\n--x\n", n) + "\nthe end" },
+	"nested alternatives": func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, "Content-Type: multipart/alternative; boundary=%d\n\n--%d\n\n.\n--%d\n", i, i, i)
+		}
+		return b.String() + "\nthe end"
+	},
+	"nested messages":         func(n int) string { return times("Content-Type: message/rfc822\n\n", n) + "\nthe end" },
+	"nested encoded messages": nestedEncoded,
+	"parts":                   func(n int) string { return multi + "x\n\n" + times("--x\n\npart\n", n) + "--x--\n" },
+	"parts of HTML that hides": func(n int) string {
+		return multi + "x\n\n" + times("--x\nContent-Type: text/html\n\n<!--"+strings.Repeat("x", 5000)+"-->a\n", n)
+	},
+	"nothing but delimiters": func(n int) string { return multi + "x\n\n" + times("--x\n", n) },
+	"nearly delimiters":      func(n int) string { return multi + "x\n\n" + times("--x--x", n) + "\n--x\n\ntext" },
+	"a boundary of hyphens": func(n int) string {
+		return multi + strings.Repeat("-", n/2) + "\n\n" + strings.Repeat("-", n/2)
+	},
+	"no delimiter found":       func(n int) string { return "Content-Type: multipart/mixed\n\n" + times("--x\n\n", n) },
+	"header of fields":         func(n int) string { return times("a: b\n", n) + "Subject: s\n\ntext" },
+	"header of short fields":   func(n int) string { return "X-A: b\n" + times("a:\n", n) + "\ntext" },
+	"header of one field":      func(n int) string { return "Subject: " + times("x", n) + "\n\ntext" },
+	"header of folds":          func(n int) string { return "Subject: x" + times("\r\n x", n) + "\n\ntext" },
+	"header of content fields": func(n int) string { return times("Content-Type: text/plain\n", n) + "\ntext" },
+	"header of parameters":     func(n int) string { return "Content-Type: text/plain" + times("; a=b", n) + "\n\ntext" },
+	"header of continuations": func(n int) string {
+		return "Content-Type: text/plain" + times("; charset*1=b", n) + "\n\ntext"
+	},
+	"header of comments": func(n int) string {
+		return "From: " + times("(", n) + "\nContent-Type: text/plain" + times("(", n/2) + times(")", n/2) + "\n\ntext"
+	},
+	"header of quotes":      func(n int) string { return "From: " + times(`"\"`, n) + "\n\ntext" },
+	"header of words":       func(n int) string { return "Subject: " + times("=?utf-8?q?", n) + "\n\ntext" },
+	"header of charsets":    func(n int) string { return "Subject: " + times("=?big5?q?=A7A?= =?x?q?a?= ", n) + "\n\ntext" },
+	"base64":                func(n int) string { return b64Head + times("aGVsbG8gd29ybGQsIGFnYWlu\n", n) },
+	"base64 with junk":      func(n int) string { return b64Head + times("aGVsbG8gd29ybGQsIGFnYWlu*\n", n) },
+	"base64 and plain":      func(n int) string { return b64Head + times("aGVsbG8gd29ybGQsIGFnYWlu\nplain, for once\n", n) },
+	"base64 of padding":     func(n int) string { return b64Head + times("=", n) },
+	"base64 of empty lines": func(n int) string { return b64Head + times("\n", n) + "*" },
+	"quoted-printable":      func(n int) string { return qpHead + times("=41=42=\n", n) },
+	"equals signs":          func(n int) string { return qpHead + times("=", n) },
+	"equals and spaces":     func(n int) string { return qpHead + times("=   ", n) },
+	"uuencode": func(n int) string {
+		return "Content-Transfer-Encoding: uuencode\n\nbegin 644 a\n" + times("#0V%T\n", n)
+	},
+	"UTF-7":            func(n int) string { return "Content-Type: text/plain; charset=utf-7\n\n" + times("+", n) },
+	"stray octets":     func(n int) string { return "Subject: x\n\n" + times("\xe9a", n) },
+	"carriage returns": func(n int) string { return "Subject: x\n\n" + times("\r", n) },
+	"links":            func(n int) string { return "Subject: x\n\n" + times("http://", n) },
+	"attached texts": func(n int) string {
+		return multi + "x\n\n" + times("--x\nContent-Disposition: attachment; filename=x\n\n.\n", n)
+	},
+}
+
+const (
+	b64Head = "Content-Transfer-Encoding: base64\n\n"
+	qpHead  = "Content-Transfer-Encoding: quoted-printable\n\n"
+)
+
+func times(s string, n int) string { return strings.Repeat(s, n/len(s)+1) }
+
+// nestedEncoded puts messages into each other, each of them quoted-printable and never the same octets.
+func nestedEncoded(n int) string {
+	s := "\n" + times("the end =3D ", n/2)
+	for range 15 {
+		s = "Content-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n" + strings.ReplaceAll(s, "=", "=3D")
+	}
+	return s
+}
+
+// TestBombs parses each bomb of a megabyte and of two, and counts the octets allocated. What is quadratic in any
+// part of the work that allocates takes four times as much for twice the size, and what is quadratic in the rest takes
+// minutes for these sizes and ends by the timeout of the test.
+func TestBombs(t *testing.T) {
+	for name, bomb := range bombs {
+		t.Run(name, func(t *testing.T) {
+			one, two := []byte(bomb(1<<20)), []byte(bomb(2<<20))
+			a, b := allocated(one), allocated(two)
+			if most := uint64(16*len(one)) + 4<<20; a > most {
+				t.Errorf("%d octets cost %d, more than %d", len(one), a, most)
+			}
+			if ratio := float64(b) / float64(a); ratio > 3 {
+				t.Errorf("%d octets cost %d, %d cost %d", len(one), a, len(two), b)
+			}
+		})
+	}
+}
+
+// allocated returns how many octets Parse allocates for a message.
+func allocated(raw []byte) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	Parse(raw, Limits{})
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestBigBombs parses the sizes that have broken other parsers.
+func TestBigBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("200 MB of input")
+	}
+	for name, size := range map[string]int{
+		"nested multiparts": 100_000 * 45, "nested messages": 100_000 * 30, "parts": 10_000 * 10,
+		"header of fields": 50 << 20, "header of one field": 50 << 20, "header of content fields": 50 << 20,
+		"base64": 16 << 20, "base64 and plain": 16 << 20, "quoted-printable": 16 << 20,
+	} {
+		raw := []byte(bombs[name](size))
+		if got, most := allocated(raw), uint64(4*len(raw))+4<<20; got > most {
+			t.Errorf("%s: %d octets cost %d", name, len(raw), got)
+		}
+	}
+}
