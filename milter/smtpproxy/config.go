@@ -69,6 +69,11 @@ type Config struct {
 	// hop's name unless ServerName says another.
 	NextHopTLS *tls.Config
 
+	// XCLIENT tells a next hop that offers the command the client's address and name, as if the client had come to it
+	// itself: its own rules about clients then hold. Each client has connections of its own then. The next hop must
+	// authorise the proxy (smtpd_authorized_xclient_hosts of Postfix).
+	XCLIENT bool
+
 	BareLF       BareLF
 	MaxMessage   int64 // octets of a message that is taken at all; 0 leaves it to the next hop
 	MaxJudged    int   // octets of a message that is judged, default 10 MiB; a larger one streams on, skipped

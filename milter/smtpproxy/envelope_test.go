@@ -244,15 +244,15 @@ func TestXforwardSyntax(t *testing.T) {
 		t.Errorf("xtext: %q", got)
 	}
 	long := xforward{{"NAME", strings.Repeat("n", 255)}, {"HELO", strings.Repeat("h", 255)}, {"ADDR", "1"}}
-	for _, l := range long.lines(forwardNames) {
+	for _, l := range long.lines("XFORWARD", forwardNames) {
 		if len(l)+2 > maxForwardLine {
 			t.Errorf("line of %d octets", len(l))
 		}
 	}
-	if got := len(long.lines(forwardNames)); got != 2 {
+	if got := len(long.lines("XFORWARD", forwardNames)); got != 2 {
 		t.Errorf("%d lines", got)
 	}
-	if got := long.lines([]string{"PORT"}); got != nil {
+	if got := long.lines("XFORWARD", []string{"PORT"}); got != nil {
 		t.Errorf("nothing to pass on: %q", got)
 	}
 }

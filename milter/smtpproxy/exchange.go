@@ -3,6 +3,7 @@ package smtpproxy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"spamsim/milter/filter"
@@ -67,7 +68,7 @@ var pieces = sync.Pool{New: func() any { b := make([]byte, 0, maxPiece+maxPiece/
 func (x *exchange) features() *features { return &x.remote.offer }
 
 func (x *exchange) mail(line string, forward xforward) {
-	for _, l := range forward.lines(x.remote.offer.forward) {
+	for _, l := range forward.lines("XFORWARD", x.remote.offer.forward) {
 		x.said = append(x.said, saying{line: l, kind: sayForward})
 	}
 	x.said = append(x.said, saying{line: line, kind: sayMail})
@@ -190,7 +191,7 @@ func (x *exchange) verdicts() ([]reply, error) {
 		want = x.taken
 	}
 	answers := make([]reply, 0, want)
-	for range want {
+	for len(answers) < want {
 		r, err := x.remote.read(x.remote.timeouts.Dot)
 		if err == nil && r[0] == '3' {
 			err = fmt.Errorf("%w to final dot: %s", errAnswer, r.line())
@@ -199,7 +200,8 @@ func (x *exchange) verdicts() ([]reply, error) {
 			return nil, err
 		}
 		if err != nil {
-			r, x.remote.tainted = replyNextHop, true
+			x.remote.tainted = true
+			return append(answers, slices.Repeat([]reply{replyNextHop}, want-len(answers))...), nil
 		}
 		answers = append(answers, r)
 	}

@@ -56,6 +56,7 @@ type features struct {
 	dsn        bool
 	enhanced   bool
 	forward    []string // attributes of XFORWARD, upper case
+	client     []string // of XCLIENT
 	startTLS   bool
 	oneAnswer  bool // LMTP: an answer to each recipient after the final dot, so none for all
 }
@@ -82,6 +83,8 @@ func parseFeatures(r reply) features {
 			f.enhanced = true
 		case "XFORWARD":
 			f.forward = strings.Fields(strings.ToUpper(args))
+		case "XCLIENT":
+			f.client = strings.Fields(strings.ToUpper(args))
 		case "STARTTLS":
 			f.startTLS = true
 		}

@@ -238,7 +238,9 @@ func (c *fakeConn) encrypt() bool {
 }
 
 func (c *fakeConn) keywords() string {
+	c.mu.Lock()
 	lines := append([]string{"hop.test"}, c.offer...)
+	c.mu.Unlock()
 	for i := range lines {
 		sep := "-"
 		if i == len(lines)-1 {

@@ -17,6 +17,7 @@ type pool struct {
 	server           *Server
 	network, address string
 	lmtp             bool
+	client           xforward // what XCLIENT tells; nil says nothing
 
 	mu     sync.Mutex
 	idle   []*remote // the longest unused first

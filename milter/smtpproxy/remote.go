@@ -62,6 +62,9 @@ func (p *pool) greet(r *remote) error {
 			err = r.hello(cfg.Hostname, p.lmtp)
 		}
 	}
+	if err == nil {
+		err = p.introduce(r)
+	}
 	return err
 }
 

@@ -18,9 +18,11 @@ type session struct {
 	client *client
 	cmd    command
 	helo   string
+	plain  bool     // said HELO
 	offer  features // of the next hop, as it was at EHLO
 	origin xforward // of the client's own XFORWARD, for the next transaction
 	tx     *transaction
+	own    *pool // next hop of this client alone; nil where it shares
 }
 
 // errAnswered makes go-smtp take a command for refused; its words are never sent.
@@ -77,15 +79,16 @@ func (s *session) when(keyword string, syntax reply, feed []byte) []byte {
 
 // greet finds out what the next hop offers before EHLO is answered.
 func (s *session) greet(line []byte) []byte {
-	offer, err := s.server.hop.features()
+	s.helo, _, _ = strings.Cut(s.cmd.args, " ")
+	s.plain = s.cmd.verb == "HELO"
+	offer, err := s.route().features()
 	if err != nil {
 		s.server.hopFailed("greeting", err)
 		s.client.answer(replyNoNextHop)
 		return nil
 	}
 	s.offer = offer
-	s.helo, _, _ = strings.Cut(s.cmd.args, " ")
-	s.client.greeting = s.cmd.verb != "HELO"
+	s.client.greeting = !s.plain
 	return s.client.pass(line)
 }
 
@@ -129,7 +132,7 @@ func (s *session) Mail(string, *smtp.MailOptions) error {
 	case limit > 0 && n > limit:
 		return s.refuse(replyTooLarge)
 	}
-	out, err := s.server.hop.begin()
+	out, err := s.route().begin()
 	if err != nil {
 		s.server.hopFailed("MAIL", err)
 		return s.refuse(replyNextHop)
@@ -232,5 +235,6 @@ func (s *session) abandon() {
 // Logout ends the session. A panic here would end the process.
 func (s *session) Logout() error {
 	s.Reset()
+	s.leave()
 	return nil
 }

@@ -97,9 +97,9 @@ func (x xforward) describe(env *filter.Envelope) {
 }
 
 // lines are the commands that pass x on to a next hop that takes the attributes offered.
-func (x xforward) lines(offered []string) []string {
+func (x xforward) lines(verb string, offered []string) []string {
 	var lines []string
-	line := "XFORWARD"
+	line := verb
 	for _, a := range x {
 		if !slices.Contains(offered, a.name) {
 			continue
@@ -107,11 +107,11 @@ func (x xforward) lines(offered []string) []string {
 		word := " " + a.name + "=" + a.value
 		if len(line)+len(word)+2 > maxForwardLine {
 			lines = append(lines, line)
-			line = "XFORWARD"
+			line = verb
 		}
 		line += word
 	}
-	if line == "XFORWARD" {
+	if line == verb {
 		return lines
 	}
 	return append(lines, line)
