@@ -1,31 +1,83 @@
 package parse
 
-// What an element does to the text around it.
+// A tag is the name of an element. Those that are not listed share the numbers from firstOther on.
+type tag uint8
+
+// The tags that are asked for by name.
 const (
-	breaks uint8 = 1 << iota // begins and ends a line
-	gaps                     // stands apart from what precedes it
-	void                     // has no content
-	dead                     // its content is never shown
-	pre                      // keeps white space
-	ends                     // its start closes an open paragraph
+	tagP tag = iota
+	tagLi
+	tagUl
+	tagOl
+	tagTd
+	tagTh
+	tagTr
+	tagTable
+	tagStyle
+	tagFont
+	tagBlockquote
+	firstListed
+	firstOther tag = 128
 )
 
-// elements are the elements that are not plain inline ones (HTML Living Standard, sections 13.1.2,
+// A role is what an element does to the text around it.
+type role uint8
+
+const (
+	breaks role = 1 << iota // begins and ends a line
+	gaps                    // stands apart from what precedes it
+	void                    // has no content
+	dead                    // its content is never shown
+	pre                     // keeps white space
+	ends                    // its start closes an open paragraph
+)
+
+// elements are the elements of HTML by what they do (HTML Living Standard, sections 13.1.2,
 // 13.2.6.4.7 and 15.3).
-var elements = map[string]uint8{
-	"br": breaks | void, "hr": breaks | void | ends, "wbr": void, "img": void, "input": void, "meta": void, "link": void,
-	"base": void, "area": void, "col": void, "embed": void, "param": void, "source": void, "track": void,
+var elements = []struct {
+	role  role
+	names []string
+}{
+	{0, []string{"a", "abbr", "acronym", "applet", "audio", "b", "bdi", "bdo", "big", "button", "canvas", "cite", "code", "colgroup", "data", "del",
+		"dfn", "em", "frameset", "html", "head", "i", "ins", "kbd", "label", "map", "mark", "marquee", "meter", "noscript", "object", "picture", "q", "s", "samp",
+		"select", "slot", "small", "span", "strike", "strong", "sub", "sup", "svg", "math", "tbody", "tfoot", "thead", "time", "tt", "u", "var", "video", "o:p", "font"}},
+	{breaks | void, []string{"br"}},
+	{breaks | void | ends, []string{"hr"}},
+	{void, []string{"wbr", "img", "input", "meta", "link", "base", "area", "col", "embed", "param", "source", "track"}},
+	{dead, []string{"script", "style", "title", "template", "iframe", "noframes", "noembed"}},
+	{gaps, []string{"td", "th", "option"}},
+	{pre | gaps, []string{"textarea"}},
+	{breaks, []string{"tr", "table", "caption", "body", "legend"}},
+	{breaks | ends, []string{"p", "div", "blockquote", "center", "li", "ul", "ol", "dl", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "address",
+		"article", "aside", "details", "dir", "fieldset", "figure", "footer", "form", "header", "main", "menu", "nav", "section", "summary",
+		"figcaption", "hgroup", "search"}},
+	{breaks | ends | pre, []string{"pre", "listing", "plaintext", "xmp"}},
+}
 
-	"script": dead, "style": dead, "title": dead, "template": dead, "iframe": dead, "noframes": dead, "noembed": dead,
+var tags, roles = func() (map[string]tag, [256]role) {
+	m := map[string]tag{"p": tagP, "li": tagLi, "ul": tagUl, "ol": tagOl, "td": tagTd, "th": tagTh, "tr": tagTr, "table": tagTable,
+		"style": tagStyle, "font": tagFont, "blockquote": tagBlockquote}
+	var r [256]role
+	next := firstListed
+	for _, e := range elements {
+		for _, name := range e.names {
+			if _, ok := m[name]; !ok {
+				m[name] = next
+				next++
+			}
+			r[m[name]] = e.role
+		}
+	}
+	return m, r
+}()
 
-	"td": gaps, "th": gaps, "option": gaps, "tr": breaks, "table": breaks, "caption": breaks, "body": breaks, "legend": breaks,
-	"p": breaks | ends, "div": breaks | ends, "blockquote": breaks | ends, "center": breaks | ends, "li": breaks | ends,
-	"ul": breaks | ends, "ol": breaks | ends, "dl": breaks | ends, "dt": breaks | ends, "dd": breaks | ends,
-	"h1": breaks | ends, "h2": breaks | ends, "h3": breaks | ends, "h4": breaks | ends, "h5": breaks | ends, "h6": breaks | ends,
-	"address": breaks | ends, "article": breaks | ends, "aside": breaks | ends, "details": breaks | ends, "dir": breaks | ends,
-	"fieldset": breaks | ends, "figure": breaks | ends, "footer": breaks | ends, "form": breaks | ends, "header": breaks | ends,
-	"main": breaks | ends, "menu": breaks | ends, "nav": breaks | ends, "section": breaks | ends, "summary": breaks | ends,
-	"figcaption": breaks | ends, "hgroup": breaks | ends, "search": breaks | ends,
-	"pre": breaks | ends | pre, "listing": breaks | ends | pre, "plaintext": breaks | ends | pre, "xmp": breaks | ends | pre,
-	"textarea": pre | gaps,
+func tagOf(name []byte) tag {
+	if t, ok := tags[string(name)]; ok {
+		return t
+	}
+	h := uint8(0)
+	for _, c := range name {
+		h = h*31 + c
+	}
+	return firstOther | tag(h)
 }

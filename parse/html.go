@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bytes"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -37,22 +38,23 @@ func htmlText(src string) (blocks []Block, hidden string, links []string) {
 const fewWords = 12
 
 func walk(src string, reveal bool) *walker {
-	w := &walker{reveal: reveal, open: make(map[string]int), rules: make(map[string]look)}
-	w.stack = append(w.stack, element{p: -1, li: -1, cell: -1, row: -1})
+	w := &walker{reveal: reveal}
+	w.stack = append(make([]element, 0, 32), element{p: -1, li: -1, cell: -1, row: -1})
+	w.line.Grow(len(src) / 4)
 	z := html.NewTokenizer(strings.NewReader(src))
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
 			return w
 		case html.TextToken:
-			w.text(string(z.Text()))
+			w.text(z.Text())
 		case html.CommentToken:
-			w.hide(string(z.Text()))
+			w.hide(z.Text())
 		case html.StartTagToken, html.SelfClosingTagToken:
 			w.start(z)
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			w.end(string(name))
+			w.end(tagOf(name))
 		}
 	}
 }
@@ -61,10 +63,11 @@ func walk(src string, reveal bool) *walker {
 type walker struct {
 	reveal bool // styles hide nothing
 
-	stack []element      // stack[0] is the document
-	open  map[string]int // elements on the stack by name, so that an end tag without its start costs nothing
-	over  int            // elements open beyond maxOpen
-	rules map[string]look
+	stack []element        // stack[0] is the document
+	open  [256]int         // elements on the stack by tag, so that an end tag without its start costs nothing
+	over  int              // elements open beyond maxOpen
+	rules map[string]style // of the style elements, by ".class" and "#id"
+	memo  map[string]style // style attributes read so far
 
 	blocks  []Block
 	line    strings.Builder // text of the block being read
@@ -79,7 +82,7 @@ type walker struct {
 
 // An element is an open element with what it inherits.
 type element struct {
-	name  string
+	tag   tag
 	dead  bool // content that is never shown, whatever the style
 	pre   bool
 	quote quoting
@@ -97,54 +100,47 @@ const (
 
 func (w *walker) top() *element { return &w.stack[len(w.stack)-1] }
 
-func (w *walker) text(s string) {
+func (w *walker) text(s []byte) {
 	e := w.top()
 	switch {
-	case e.name == "style":
-		w.sheet(s)
+	case e.tag == tagStyle:
+		w.sheet(string(s))
 		w.hide(s)
 	case e.dead:
 		w.hide(s)
 	case e.unseen() && !w.reveal:
-		w.styled += len(strings.Fields(s))
+		w.styled += len(bytes.Fields(s))
 		w.hide(s)
 	default:
 		w.show(s, e)
 	}
 }
 
-func (w *walker) hide(s string) {
-	if strings.TrimSpace(s) != "" {
-		w.hidden.WriteString(s)
+func (w *walker) hide(s []byte) {
+	if s = bytes.TrimSpace(s); len(s) > 0 {
+		w.hidden.Write(s)
 		w.hidden.WriteByte('\n')
 	}
 }
 
 // show writes visible text. White space collapses but in pre.
-func (w *walker) show(s string, e *element) {
-	if e.quote != w.quote && strings.TrimSpace(s) != "" {
+func (w *walker) show(s []byte, e *element) {
+	if e.quote != w.quote && len(bytes.TrimSpace(s)) > 0 {
 		w.flush()
 		w.quote = e.quote
 	}
 	if e.pre {
-		w.shown += len(strings.Fields(s))
-		w.line.WriteString(s)
+		w.shown += len(bytes.Fields(s))
+		w.line.Write(s)
 		return
 	}
-	for s != "" {
+	for len(s) > 0 {
 		n := 0
 		for n < len(s) && !space(s[n]) {
 			n++
 		}
 		if n > 0 {
-			if w.gap && w.line.Len() > 0 {
-				w.line.WriteByte(' ')
-			}
-			if w.gap || w.shown == 0 {
-				w.shown++
-			}
-			w.gap = false
-			w.line.WriteString(s[:n])
+			w.piece(s[:n])
 		}
 		if n < len(s) {
 			w.gap = true
@@ -152,6 +148,18 @@ func (w *walker) show(s string, e *element) {
 		}
 		s = s[n:]
 	}
+}
+
+// piece writes text without white space, after a space where a gap came before it.
+func (w *walker) piece(s []byte) {
+	if w.gap && w.line.Len() > 0 {
+		w.line.WriteByte(' ')
+	}
+	if w.gap || w.shown == 0 {
+		w.shown++
+	}
+	w.gap = false
+	w.line.Write(s)
 }
 
 func space(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
@@ -192,21 +200,21 @@ func (w *walker) introduced() bool {
 
 // start opens an element.
 func (w *walker) start(z *html.Tokenizer) {
-	tag, more := z.TagName()
-	name := string(tag)
-	role := elements[name]
+	name, more := z.TagName()
+	t := tagOf(name)
+	role := roles[t]
 	if role&breaks != 0 {
 		w.newline()
 	}
 	if role&gaps != 0 {
 		w.gap = true
 	}
-	w.closeImplied(name, role)
+	w.closeImplied(t, role)
 	e := *w.top()
-	e.name = name
+	e.tag = t
 	e.dead = e.dead || role&dead != 0
 	e.pre = e.pre || role&pre != 0
-	if name == "blockquote" {
+	if t == tagBlockquote {
 		e.quote = max(e.quote, indented)
 	}
 	w.attributes(z, more, &e)
@@ -223,38 +231,38 @@ func (w *walker) push(e element) {
 		return
 	}
 	at := len(w.stack)
-	switch e.name {
-	case "p":
+	switch e.tag {
+	case tagP:
 		e.p = at
-	case "li":
+	case tagLi:
 		e.li = at
-	case "ul", "ol":
+	case tagUl, tagOl:
 		e.li, e.p = -1, -1
-	case "td", "th":
+	case tagTd, tagTh:
 		e.cell, e.p = at, -1
-	case "tr":
+	case tagTr:
 		e.row, e.cell = at, -1
-	case "table":
+	case tagTable:
 		e.p, e.li, e.cell, e.row = -1, -1, -1, -1
 	}
 	w.stack = append(w.stack, e)
-	w.open[e.name]++
+	w.open[e.tag]++
 }
 
 // closeImplied closes what the start of an element ends without an end tag: a block ends the
 // paragraph, a cell the cell before it.
-func (w *walker) closeImplied(name string, role uint8) {
+func (w *walker) closeImplied(t tag, role role) {
 	if w.over > 0 {
 		return
 	}
 	e := w.top()
 	at := -1
 	switch {
-	case name == "li":
+	case t == tagLi:
 		at = e.li
-	case name == "td" || name == "th":
+	case t == tagTd || t == tagTh:
 		at = e.cell
-	case name == "tr":
+	case t == tagTr:
 		at = e.row
 	case role&ends != 0:
 		at = e.p
@@ -267,26 +275,26 @@ func (w *walker) closeImplied(name string, role uint8) {
 // cut closes the element at index n of the stack and all in it.
 func (w *walker) cut(n int) {
 	for i := len(w.stack) - 1; i >= n; i-- {
-		w.open[w.stack[i].name]--
+		w.open[w.stack[i].tag]--
 	}
 	w.stack = w.stack[:n]
 }
 
-// end closes the innermost element of that name, if one is open. Each step of the search closes an
+// end closes the innermost element of that tag, if one is open. Each step of the search closes an
 // element, so all searches together are linear.
-func (w *walker) end(name string) {
-	if elements[name]&breaks != 0 {
+func (w *walker) end(t tag) {
+	if roles[t]&breaks != 0 {
 		w.newline()
 	}
 	if w.over > 0 {
 		w.over--
 		return
 	}
-	if w.open[name] == 0 {
+	if w.open[t] == 0 {
 		return
 	}
 	for i := len(w.stack) - 1; i > 0; i-- {
-		if w.stack[i].name == name {
+		if w.stack[i].tag == t {
 			w.cut(i)
 			return
 		}

@@ -53,6 +53,10 @@ func TestHTMLHidden(t *testing.T) {
 		`<!-- X -->`,
 		`<template>X</template>`,
 		`<style>.q { display: none }</style><p class="a q">X</p>`,
+		`<style><!-- @import "x"; /* .n { } */ .q { display: none } --></style><p class="q">X</p>`,
+		`<p style="display:none!important;display:block">X</p>`,
+		`<p style="opacity:0;display:block">X</p>`,
+		`<foo style="display:none">X<bar>X</foo>`,
 		`<style>@media x { .b { color: red } } p#q, .z { font-size:0 }</style><p id=q>X</p>`,
 	} {
 		blocks, hidden, _ := htmlText(long + in + "tail")
@@ -74,6 +78,9 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<p style="color:white">X</p>`,
 		`<style>@media print { .q { display:none } }</style><p class=q>X</p>`,
 		`<br style="display:none">X`,
+		`<foo style="display:none">h<bar></foo>X`,
+		`<p style="display:block!important;display:none">X</p>`,
+		`<style>.q:after { display:none } .a .q { display:none }</style><p class=q>X</p>`,
 	} {
 		if blocks, _, _ := htmlText(long + in); !strings.Contains(joined(blocks), "X") {
 			t.Errorf("%q hides its text", in)

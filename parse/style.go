@@ -20,23 +20,57 @@ func (l look) unseen() bool {
 	return l.none || l.blank || l.tiny || l.ground != 0 && near(l.front, l.ground)
 }
 
-// attributes reads what matters of the attributes of a start tag into e.
+// A style is a list of declarations, as far as they decide what is seen.
+type style struct {
+	look
+	sets uint8 // which of blank, tiny, front and ground it declares
+}
+
+const (
+	setsBlank = 1 << iota
+	setsTiny
+	setsFront
+	setsGround
+)
+
+// apply puts the declarations of s over what was inherited or declared before.
+func (l *look) apply(s style) {
+	l.none = l.none || s.none
+	if s.sets&setsBlank != 0 {
+		l.blank = s.blank
+	}
+	if s.sets&setsTiny != 0 {
+		l.tiny = s.tiny
+	}
+	if s.sets&setsFront != 0 {
+		l.front = s.front
+	}
+	if s.sets&setsGround != 0 {
+		l.ground = s.ground
+	}
+}
+
+// maxMemo bounds the rules of style elements, and the style attributes that are remembered.
+const maxMemo = 1000
+
+// attributes reads what matters of the attributes of a start tag into e. A style attribute is
+// stronger than the others wherever it stands.
 func (w *walker) attributes(z *html.Tokenizer, more bool, e *element) {
-	var style string
+	var own style
 	for n := 0; more && n < 64; n++ {
 		var k, v []byte
 		k, v, more = z.TagAttr()
 		switch string(k) {
 		case "style":
-			style = style + string(v) + ";"
+			own = w.style(v)
 		case "hidden":
 			e.none = true
 		case "class":
-			w.named(".", string(v), e)
+			w.named('.', string(v), e)
 		case "id":
-			w.named("#", string(v), e)
+			w.named('#', string(v), e)
 		case "type":
-			if e.name == "blockquote" && string(v) == "cite" {
+			if e.tag == tagBlockquote && string(v) == "cite" {
 				e.quote = quoted
 			}
 		case "href":
@@ -48,12 +82,26 @@ func (w *walker) attributes(z *html.Tokenizer, more bool, e *element) {
 		case "color", "text":
 			e.front = colour(string(v))
 		case "size":
-			if e.name == "font" {
+			if e.tag == tagFont {
 				e.tiny = strings.TrimSpace(string(v)) == "0"
 			}
 		}
 	}
-	e.look.declare(style)
+	e.apply(own)
+}
+
+func (w *walker) style(v []byte) style {
+	s, ok := w.memo[string(v)]
+	if !ok {
+		s = declarations(string(v))
+		if w.memo == nil {
+			w.memo = make(map[string]style)
+		}
+		if len(w.memo) < maxMemo && len(v) < 4096 {
+			w.memo[string(v)] = s
+		}
+	}
+	return s
 }
 
 func (w *walker) link(s string) {
@@ -66,60 +114,72 @@ func (w *walker) link(s string) {
 func prefixFold(s, p string) bool { return len(s) >= len(p) && strings.EqualFold(s[:len(p)], p) }
 
 // named applies the rules of the style elements for the classes or the id in v, and tells quotes by
-// the names that mail programs give them.
-func (w *walker) named(mark, v string, e *element) {
-	for i, name := range strings.Fields(v) {
-		if i == 16 {
-			return
-		}
+// the names that mail programs give them. At most 16 names are looked at.
+func (w *walker) named(mark byte, v string, e *element) {
+	for n := 0; v != "" && n < 16; n++ {
+		var name string
+		name, v, _ = strings.Cut(v, " ")
 		switch name {
 		case "gmail_quote", "gmail_attr", "moz-cite-prefix", "yahoo_quoted", "protonmail_quote", "OutlookMessageHeader", "divRplyFwdMsg":
 			e.quote = quoted
 		}
-		if l, ok := w.rules[mark+name]; ok {
-			e.none, e.blank, e.tiny = e.none || l.none, e.blank || l.blank, e.tiny || l.tiny
+		if len(w.rules) > 0 {
+			e.apply(w.rules[string(mark)+name])
 		}
 	}
 }
 
-// declare applies the declarations of a style attribute.
-func (l *look) declare(style string) {
-	for style != "" {
-		var d string
-		d, style, _ = strings.Cut(style, ";")
-		k, v, ok := strings.Cut(d, ":")
-		if !ok {
-			continue
+// declarations reads the declarations of a style attribute or rule, the important ones last.
+func declarations(css string) (s style) {
+	gone := false
+	for _, important := range [...]bool{false, true} {
+		for rest := css; rest != ""; {
+			var d string
+			d, rest, _ = strings.Cut(rest, ";")
+			k, v, ok := strings.Cut(d, ":")
+			if !ok {
+				continue
+			}
+			v, _, strong := strings.Cut(strings.ToLower(v), "!")
+			k, v = strings.ToLower(strings.TrimSpace(k)), strings.TrimSpace(v)
+			switch {
+			case strong != important:
+			case k == "display":
+				gone = v == "none"
+			default:
+				s.declare(k, v)
+			}
 		}
-		v, _, _ = strings.Cut(strings.ToLower(v), "!")
-		l.property(strings.ToLower(strings.TrimSpace(k)), strings.TrimSpace(v))
+		if !strings.Contains(css, "!") {
+			break
+		}
 	}
+	s.none = s.none || gone
+	return s
 }
 
-// property applies one declaration.
-func (l *look) property(k, v string) {
+// declare takes up one declaration other than display.
+func (s *style) declare(k, v string) {
 	switch k {
-	case "display":
-		l.none = l.none || v == "none"
 	case "mso-hide":
-		l.none = l.none || v == "all"
+		s.none = s.none || v == "all"
 	case "opacity":
 		f, err := strconv.ParseFloat(v, 64)
-		l.none = l.none || err == nil && f <= 0.05
+		s.none = s.none || err == nil && f <= 0.05
 	case "visibility":
-		l.blank = v == "hidden" || v == "collapse"
+		s.blank, s.sets = v == "hidden" || v == "collapse", s.sets|setsBlank
 	case "font-size":
-		l.tiny = tinySize(v)
+		s.tiny, s.sets = tinySize(v), s.sets|setsTiny
 	case "font":
 		for _, f := range strings.Fields(v) {
 			if f, _, _ = strings.Cut(f, "/"); f[:min(1, len(f))] >= "0" && f[:min(1, len(f))] <= "9" && strings.TrimLeft(f, "0123456789.") != "" {
-				l.tiny = tinySize(f)
+				s.tiny, s.sets = tinySize(f), s.sets|setsTiny
 			}
 		}
 	case "color":
-		l.front = colour(v)
+		s.front, s.sets = colour(v), s.sets|setsFront
 	case "background-color", "background":
-		l.ground = colour(v)
+		s.ground, s.sets = colour(v), s.sets|setsGround
 	}
 }
 
@@ -199,31 +259,51 @@ func near(a, b int) bool {
 }
 
 // sheet takes from a style element the rules that hide one class or id. Rules inside @media and the
-// like hold on some screens only and are passed over; at most 1,000 rules are kept.
+// like hold on some screens only and are passed over; at most maxMemo are kept.
 func (w *walker) sheet(css string) {
-	for css != "" && len(w.rules) < 1000 {
+	if w.rules == nil {
+		w.rules = make(map[string]style)
+	}
+	for css = uncomment(css); css != "" && len(w.rules) < maxMemo; {
 		head, rest, ok := strings.Cut(css, "{")
 		if !ok {
 			return
 		}
+		head = head[strings.LastIndexByte(head, ';')+1:] // an @import or @charset before it
 		if strings.Contains(head, "@") {
 			css = skipBlock(rest)
 			continue
 		}
 		var body string
 		body, css, _ = strings.Cut(rest, "}")
-		var l look
-		if l.declare(body); !l.none && !l.blank && !l.tiny {
+		if s := declarations(body); s.none || s.blank || s.tiny {
+			w.rule(head, s)
+		}
+	}
+}
+
+// rule keeps a rule for those of its selectors that are one class or id.
+func (w *walker) rule(selectors string, s style) {
+	for _, sel := range strings.Split(selectors, ",") {
+		if sel = strings.TrimSpace(sel); strings.ContainsAny(sel, " >+~:[*") || len(sel) > 64 {
 			continue
 		}
-		for _, sel := range strings.Split(head, ",") {
-			if sel = strings.TrimSpace(sel); strings.ContainsAny(sel, " >+~:[*") || len(sel) > 64 {
-				continue
-			}
-			if i := strings.IndexAny(sel, ".#"); i >= 0 {
-				w.rules[sel[i:]] = l
-			}
+		if i := strings.IndexAny(sel, ".#"); i >= 0 {
+			w.rules[sel[i:]] = s
 		}
+	}
+}
+
+// uncomment removes the comments of CSS, and the marks that hide CSS from old browsers.
+func uncomment(css string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(css, "/*")
+		b.WriteString(before)
+		if !ok {
+			return strings.ReplaceAll(strings.ReplaceAll(b.String(), "<!--", ""), "-->", "")
+		}
+		_, css, _ = strings.Cut(rest, "*/")
 	}
 }
 
