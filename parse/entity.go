@@ -16,27 +16,54 @@ type entity struct {
 
 // A reading is the text found in an entity.
 type reading struct {
+	texts []leafText
+	html  bool // some of it is HTML
+}
+
+// A leafText is the text of one leaf. Plain text is cut into blocks last, when it is known which alternatives are read.
+type leafText struct {
+	plain  string // "" for HTML
 	blocks []Block
-	hidden []string
+	hidden string
 	links  []string
-	html   bool // some of it is HTML
 }
 
 func (r *reading) add(o reading) {
-	r.blocks = append(r.blocks, o.blocks...)
-	r.links = append(r.links, o.links...)
-	r.hidden = append(r.hidden, o.hidden...)
+	r.texts = append(r.texts, o.texts...)
 	r.html = r.html || o.html
 }
 
 // words reports whether there is a letter or digit to read.
 func (r *reading) words() bool {
-	for _, b := range r.blocks {
-		if strings.IndexFunc(b.Text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }) >= 0 {
+	isWord := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
+	for _, l := range r.texts {
+		if strings.ContainsFunc(l.plain, isWord) {
 			return true
+		}
+		for _, b := range l.blocks {
+			if strings.ContainsFunc(b.Text, isWord) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// into puts what was read into a message.
+func (r *reading) into(m *Message) {
+	var hidden []string
+	for _, l := range r.texts {
+		if l.plain != "" {
+			l.blocks, l.links = cutBlocks(l.plain), plainLinks(l.plain)
+		}
+		m.Blocks = append(m.Blocks, l.blocks...)
+		m.Links = append(m.Links, l.links...)
+		if l.hidden != "" {
+			hidden = append(hidden, l.hidden)
+		}
+	}
+	m.Blocks = settleKinds(m.Blocks)
+	m.Hidden = strings.Join(hidden, "\n")
 }
 
 // mediaType returns the type of a Content-Type value, lower case; what is no type is text/plain (RFC 2045, 5.2).
@@ -126,7 +153,7 @@ func (p *parser) part(raw []byte, e entity) reading {
 
 // unparted reads the body of a multipart that has no delimiter. Such a body may be a part without one.
 func (p *parser) unparted(e entity) reading {
-	if c, _, _ := readHeader(e.body, p.limits.HeaderBytes); c.typ != "" && e.depth < p.limits.Depth {
+	if h := readHeader(e.body, p.limits.HeaderBytes); h.typ != "" && e.depth < p.limits.Depth {
 		return p.part(e.body, entity{where: e.where, depth: e.depth + 1})
 	}
 	return p.textLeaf(e, "text/plain")

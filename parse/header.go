@@ -117,65 +117,71 @@ func isMailField(lower string) bool {
 	return false
 }
 
-// readHeader walks over the header of b. It returns what describes the body, where the header ends, and where its last
-// field within limit octets ends. Of the fields beyond that only those are read that say how to read the body, so that
-// filler cannot hide the text.
-func readHeader(b []byte, limit int) (c content, kept, end int) {
+// A header is what was found at the head of a message or a part.
+type header struct {
+	content
+	fields int // within the limit
+	kept   int // octets of these fields
+	end    int // octets of all fields
+}
+
+// readHeader walks over the header of b. Of the fields that end beyond limit octets only those are read that say how to
+// read the body, so that filler cannot hide the text.
+func readHeader(b []byte, limit int) (h header) {
 	for {
-		s, ok := nextField(b[end:])
+		s, ok := nextField(b[h.end:])
 		if !ok {
-			return c, kept, end
+			return h
 		}
-		field := b[end:]
-		c.add(field[:s.name], s.value(field), limit)
-		if end += s.size; end <= limit {
-			kept = end
+		field := b[h.end:]
+		h.add(field[:s.name], s.value(field), limit)
+		if h.end += s.size; h.end <= limit {
+			h.fields, h.kept = h.fields+1, h.end
 		}
 	}
 }
 
 // partHeader reads the header of a part, or of a message within the message.
 func (p *parser) partHeader(b []byte, where string) (c content, body []byte) {
-	c, kept, end := readHeader(b, p.limits.HeaderBytes)
-	return p.headerEnd(b, c, where, kept, end)
+	return p.headerEnd(b, readHeader(b, p.limits.HeaderBytes), where)
 }
 
 // topHeader reads the header of the message, and its Fields.
 func (p *parser) topHeader(b []byte) (c content, body []byte) {
-	c, kept, end := readHeader(b, p.limits.HeaderBytes)
-	if !c.mail {
-		kept = 0
+	h := readHeader(b, p.limits.HeaderBytes)
+	if h.mail {
+		p.m.Fields = make([]Field, 0, h.fields)
+		text := string(b[:h.kept])
+		for at := 0; at < h.kept; {
+			s, _ := nextField(b[at:h.kept])
+			p.m.Fields = append(p.m.Fields, Field{
+				Name:  text[at : at+s.name],
+				Value: strings.TrimRight(text[at+s.colon+1:at+s.size], "\r\n"),
+			})
+			at += s.size
+		}
 	}
-	text := string(b[:kept])
-	for at := 0; at < kept; {
-		s, _ := nextField(b[at:kept])
-		p.m.Fields = append(p.m.Fields, Field{
-			Name:  text[at : at+s.name],
-			Value: strings.TrimRight(text[at+s.colon+1:at+s.size], "\r\n"),
-		})
-		at += s.size
-	}
-	return p.headerEnd(b, c, "", kept, end)
+	return p.headerEnd(b, h, "")
 }
 
 // headerEnd returns the body below a header of b and lists what is wrong with the header. Where no field is one of
 // mail, there is no header, but text whose lines look like fields.
-func (p *parser) headerEnd(b []byte, c content, where string, kept, end int) (content, []byte) {
-	if !c.mail && end > 0 {
+func (p *parser) headerEnd(b []byte, h header, where string) (c content, body []byte) {
+	if !h.mail && h.end > 0 {
 		p.defect(where, defectNoHeader)
 		return content{}, b
 	}
-	if kept < end {
+	if h.kept < h.end {
 		p.defect(where, defectHeaderSize)
 	}
-	if c.twice {
+	if h.twice {
 		p.defect(where, defectTwice)
 	}
-	body, ok := dropBlank(b[end:])
+	body, ok := dropBlank(b[h.end:])
 	if !ok {
 		p.defect(where, defectHeader)
 	}
-	return c, body
+	return h.content, body
 }
 
 // unfold turns the line breaks of a folded value into nothing: the white space that follows them stays.

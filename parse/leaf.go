@@ -75,21 +75,14 @@ func (p *parser) textLeaf(e entity, typ string) reading {
 	text = lineFeeds(text)
 	declared := e.typ != "" && typ == mediaType(e.typ)
 	if isHTML(typ) || !declared && looksHTML(text) {
-		return readHTML(text)
+		var l leafText
+		l.blocks, l.hidden, l.links = htmlText(text)
+		return reading{[]leafText{l}, true}
 	}
 	if strings.TrimSpace(text) == "" {
 		return reading{}
 	}
-	return reading{blocks: cutBlocks(text), links: plainLinks(text)}
-}
-
-func readHTML(text string) reading {
-	blocks, hidden, links := htmlText(text)
-	r := reading{blocks: blocks, links: links, html: true}
-	if hidden != "" {
-		r.hidden = []string{hidden}
-	}
-	return r
+	return reading{texts: []leafText{{plain: text}}}
 }
 
 // metaCharset returns the charset that HTML declares in its first 1,024 octets, "" for none.

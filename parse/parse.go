@@ -78,7 +78,7 @@ func (p *parser) message(raw []byte) {
 	if !r.words() && len(p.files) > 0 {
 		r.add(p.readFiles())
 	}
-	p.m.Blocks, p.m.Hidden, p.m.Links = settleKinds(r.blocks), strings.Join(r.hidden, "\n"), r.links
+	r.into(p.m)
 }
 
 // topFields reads the fields that Message has a place for, the first of each.
