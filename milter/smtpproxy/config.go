@@ -74,6 +74,10 @@ type Config struct {
 	// authorise the proxy (smtpd_authorized_xclient_hosts of Postfix).
 	XCLIENT bool
 
+	// Auth lets clients authenticate to the next hop, where they speak TLS or are trusted. Such a client may send to any
+	// recipient.
+	Auth bool
+
 	BareLF       BareLF
 	MaxMessage   int64 // octets of a message that is taken at all; 0 leaves it to the next hop
 	MaxJudged    int   // octets of a message that is judged, default 10 MiB; a larger one streams on, skipped

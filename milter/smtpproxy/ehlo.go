@@ -21,6 +21,7 @@ func (s *session) hello() reply {
 	add(s.offer.utf8, "SMTPUTF8")
 	add(s.offer.dsn, "DSN")
 	add(s.offersTLS(), "STARTTLS")
+	add(s.authWord() != "", s.authWord())
 	add(s.client.trusted, "XFORWARD "+strings.Join(forwardNames, " "))
 	var b strings.Builder
 	for i, w := range words {

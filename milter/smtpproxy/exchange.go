@@ -235,6 +235,12 @@ func (x *exchange) drop() {
 		x.remote.close()
 	case x.sent == 0 && !x.spoken:
 		x.pool.put(x.remote)
+	case x.pool.login:
+		if r, err := x.remote.ask("RSET"); err == nil && r.ok() {
+			x.pool.put(x.remote)
+		} else {
+			x.remote.close()
+		}
 	default:
 		x.remote.quit()
 	}

@@ -57,6 +57,7 @@ type features struct {
 	enhanced   bool
 	forward    []string // attributes of XFORWARD, upper case
 	client     []string // of XCLIENT
+	auth       string   // mechanisms of AUTH
 	startTLS   bool
 	oneAnswer  bool // LMTP: an answer to each recipient after the final dot, so none for all
 }
@@ -85,6 +86,8 @@ func parseFeatures(r reply) features {
 			f.forward = strings.Fields(strings.ToUpper(args))
 		case "XCLIENT":
 			f.client = strings.Fields(strings.ToUpper(args))
+		case "AUTH":
+			f.auth = args
 		case "STARTTLS":
 			f.startTLS = true
 		}

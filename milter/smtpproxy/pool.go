@@ -18,6 +18,7 @@ type pool struct {
 	network, address string
 	lmtp             bool
 	client           xforward // what XCLIENT tells; nil says nothing
+	login            bool     // the one connection is authenticated: there is no other
 
 	mu     sync.Mutex
 	idle   []*remote // the longest unused first
@@ -83,11 +84,11 @@ func (p *pool) take() *remote {
 // put keeps a connection for the next transaction, or ends it.
 func (p *pool) put(r *remote) {
 	p.mu.Lock()
-	keep := !p.closed && !r.tainted && len(p.idle) < maxIdle && r.r.Buffered() == 0
+	keep := !p.closed && (p.login || !r.tainted && len(p.idle) < maxIdle) && r.r.Buffered() == 0
 	if keep {
 		r.since, r.reused = time.Now(), true
 		p.idle = append(p.idle, r)
-		if p.timer == nil {
+		if p.timer == nil && !p.login {
 			p.timer = time.AfterFunc(p.server.cfg.Timeouts.Idle, p.expire)
 		}
 	}
@@ -100,6 +101,10 @@ func (p *pool) put(r *remote) {
 // expire ends the connections that were unused for too long, and comes back for the others.
 func (p *pool) expire() {
 	p.mu.Lock()
+	if p.login { // since the timer was set
+		p.mu.Unlock()
+		return
+	}
 	idle := p.server.cfg.Timeouts.Idle
 	n := 0
 	for n < len(p.idle) && time.Since(p.idle[n].since) >= idle {
@@ -115,6 +120,13 @@ func (p *pool) expire() {
 	for _, r := range old {
 		r.quit()
 	}
+}
+
+// bind makes the pool that of one authenticated connection.
+func (p *pool) bind() {
+	p.mu.Lock()
+	p.login = true
+	p.mu.Unlock()
 }
 
 // close ends the connections that are unused and keeps none from now on.

@@ -28,6 +28,9 @@ var errGreeting = errors.New("next hop refuses")
 
 // dial connects and says hello. EHLO gives way to HELO where the server does not know it.
 func (p *pool) dial() (*remote, error) {
+	if p.login {
+		return nil, errLogin
+	}
 	t := &p.server.cfg.Timeouts
 	ctx, cancel := context.WithTimeout(p.server.base, t.Connect)
 	defer cancel()

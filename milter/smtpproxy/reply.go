@@ -46,6 +46,8 @@ const (
 	replyStartTLS    reply = "220 2.0.0 Ready to start TLS\r\n"
 	replyHasTLS      reply = "503 5.5.1 TLS is active already\r\n"
 	replyNoHello     reply = "503 5.5.1 Send EHLO first\r\n"
+	replyNoAuthNow   reply = "503 5.5.1 AUTH not now\r\n"
+	replyNoMechanism reply = "504 5.5.4 Mechanism not offered\r\n"
 	replyNotHere     reply = "502 5.5.1 Command not implemented\r\n"
 	replyNotTrusted  reply = "550 5.7.0 Not authorized\r\n"
 	replyBadXforward reply = "501 5.5.4 Bad XFORWARD attribute\r\n"

@@ -23,6 +23,7 @@ type session struct {
 	origin xforward // of the client's own XFORWARD, for the next transaction
 	tx     *transaction
 	own    *pool // next hop of this client alone; nil where it shares
+	login  bool  // authenticated to the next hop, on own
 }
 
 // errAnswered makes go-smtp take a command for refused; its words are never sent.
@@ -60,6 +61,9 @@ func (s *session) command(line []byte) []byte {
 		return nil
 	case "STARTTLS":
 		s.startTLS()
+		return nil
+	case "AUTH":
+		s.auth()
 		return nil
 	case "BDAT":
 		s.client.answer(s.skipChunk())
@@ -135,6 +139,9 @@ func (s *session) Mail(string, *smtp.MailOptions) error {
 	out, err := s.route().begin()
 	if err != nil {
 		s.server.hopFailed("MAIL", err)
+		if s.login {
+			return s.refuse(replyNoNextHop) // it must authenticate anew
+		}
 		return s.refuse(replyNextHop)
 	}
 	s.tx = &transaction{session: s, out: out, sender: sender, forward: s.origin}
@@ -185,8 +192,8 @@ func (s *session) mayRelay(addr string) bool {
 	return d == "" || listed(d, s.server.cfg.RecipientDomains)
 }
 
-// authenticated tells whether the client gave a certificate that is accepted.
-func (s *session) authenticated() bool { return s.client.certified() }
+// authenticated tells whether the client gave a certificate that is accepted, or the next hop accepted its password.
+func (s *session) authenticated() bool { return s.login || s.client.certified() }
 
 // Data takes the message. go-smtp has said 354, which nobody heard; its reader gets nothing but the final dot.
 func (s *session) Data(io.Reader) error {

@@ -57,6 +57,7 @@ func (s *session) startTLS() {
 	}
 	c.encrypt(conn)
 	s.Reset()
+	s.leave()
 	s.helo = ""
 }
 

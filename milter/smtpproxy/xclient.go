@@ -12,6 +12,9 @@ import (
 // route is the next hop of the session's next transaction: with XCLIENT a pool of the client's own, since connections
 // that speak for one client must not serve another.
 func (s *session) route() nextHop {
+	if s.login {
+		return s.own
+	}
 	shared, ok := s.server.hop.(*pool)
 	if !ok || !s.server.cfg.XCLIENT {
 		return s.server.hop
@@ -30,7 +33,7 @@ func (s *session) route() nextHop {
 func (s *session) leave() {
 	if s.own != nil {
 		s.own.close()
-		s.own = nil
+		s.own, s.login = nil, false
 	}
 }
 
