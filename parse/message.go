@@ -1,6 +1,11 @@
 // Package parse turns the raw bytes of a message into the text that a person would see.
 //
 // Parsing never fails: any bytes are a message, and what is wrong with one is listed in [Message.Defects].
+//
+// The MIME tree is walked here and not by go-message, whose reader ends at the first malformed line or part, a missing
+// boundary, or a foreign character in base64, and whose time is quadratic in the depth of nesting: a filter that
+// loses the text there is a filter that senders can blind. go-message has what it is good at, the charsets. The decoders
+// of base64, quoted-printable and encoded words go on behind a flaw; what is sound decodes as in the standard library.
 package parse
 
 // Limits bound the work spent on one message. A zero field means its default.

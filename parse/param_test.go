@@ -17,6 +17,7 @@ func TestParseParams(t *testing.T) {
 		`text/plain; name="never closed; x=y`:               {"text/plain", "name", "never closed; x=y"},
 		`attachment; filename=my file (1).txt; size=3`:      {"attachment", "filename", "my file .txt", "size", "3"},
 		`(c) text/plain (a (nested) one); charset=(x)utf-8`: {"text/plain", "charset", "utf-8"},
+		`text/plain (c); name="a\"(b)"`:                     {"text/plain", "name", `a"(b)`},
 		`text/plain; name="(kept)"`:                         {"text/plain", "name", "(kept)"},
 		`text/plain; name=a(b`:                              {"text/plain", "name", "a(b"},
 		`text/plain; flag; charset='x'`:                     {"text/plain", "charset", "x"},

@@ -52,9 +52,7 @@ func Parse(raw []byte, l Limits) (m *Message) {
 	p.text, p.data = p.limits.DecodedBytes, p.limits.DecodedBytes
 	defer func() {
 		if recover() != nil {
-			m = &Message{Type: "text/plain", Defects: []Defect{{What: defectPanic}}}
-			text, _ := decodeUTF8(raw[:min(len(raw), p.limits.DecodedBytes)], "", "")
-			m.Blocks = []Block{{Body, text}}
+			m = asText(raw, p.limits.DecodedBytes)
 		}
 	}()
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0 {
@@ -63,6 +61,12 @@ func Parse(raw []byte, l Limits) (m *Message) {
 	}
 	p.message(dropEnvelope(raw))
 	return p.m
+}
+
+// asText is what is left to say of a message after an error of our own: up to limit octets of it are text.
+func asText(raw []byte, limit int) *Message {
+	text, _ := decodeUTF8(raw[:min(len(raw), limit)], "", "")
+	return &Message{Type: "text/plain", Blocks: []Block{{Body, text}}, Defects: []Defect{{What: defectPanic}}}
 }
 
 func (p *parser) defect(where, what string) {

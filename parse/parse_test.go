@@ -14,6 +14,13 @@ func text(m *Message) string {
 	return strings.Join(all, "\n")
 }
 
+func TestAsText(t *testing.T) {
+	m := asText([]byte("Subject: s\n\ncaf\xe9, and more"), 16)
+	if got := text(m); got != "Subject: s\n\ncafé" || len(m.Defects) != 1 || m.Type != "text/plain" {
+		t.Errorf("got %q, %v", got, m.Defects)
+	}
+}
+
 func TestParse(t *testing.T) {
 	raw := "Subject: =?utf-8?B?w6Q=?=\r\n =?utf-8?B?w7Y=?=\r\nFrom: \"a@b.example\" <C@D.example>\r\n" +
 		"Message-ID: <1@d.example>\r\nContent-Type: multipart/alternative; boundary=x\r\n\r\n" +
