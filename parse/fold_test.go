@@ -27,6 +27,20 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// Each character alone, and beside a Latin letter and a mark, folds once for all.
+func TestFoldTwice(t *testing.T) {
+	for r := rune(0); r < 0x20000; r++ {
+		if r == 0x4E80 {
+			r = 0xD780 // Han and Hangul are all of one kind
+		}
+		for _, s := range []string{string(r), "a" + string(r) + "\u0301", string(r) + "\u3099 abc"} {
+			if once := Fold(s); Fold(once) != once {
+				t.Errorf("Fold(%q) = %q, folded again %q", s, once, Fold(once))
+			}
+		}
+	}
+}
+
 func FuzzFold(f *testing.F) {
 	f.Add("раураl сор Η η")
 	f.Add("v\u0336i\u200ba")
@@ -37,4 +51,19 @@ func FuzzFold(f *testing.F) {
 			t.Errorf("Fold(%q) = %q, folded again %q", s, once, twice)
 		}
 	})
+}
+
+func TestText(t *testing.T) {
+	m := Message{Blocks: []Block{{Body, "The Author's\n"}, {Quote, "no\n"}, {Body, "WORDS"}, {Footer, "no"}, {Signature, "no"}}}
+	if got, want := m.Text(), "the author's words"; got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+}
+
+func TestScriptOf(t *testing.T) {
+	for s, want := range map[string]Script{"": Other, "123 !": Other, "hello мир": Latin, "hi 委员会开会": CJK, "привет": Other, "สวัสดี": CJK, "안녕 hi": Latin} {
+		if got := ScriptOf(Fold(s)); got != want {
+			t.Errorf("script of %q is %d, want %d", s, got, want)
+		}
+	}
 }

@@ -16,11 +16,7 @@ func markSignatures(lines []line) {
 		if s := lines[i].text; lines[i].kind != Body || s != "--" && s != "- --" {
 			continue
 		}
-		end := i + 1
-		for end < len(lines) && (lines[end].kind == Body || lines[end].text == "") {
-			end++
-		}
-		if within(lines[i:end]) {
+		if end := signatureEnd(lines, i); end > 0 {
 			mark(lines[i:end], Signature)
 		}
 	}
@@ -37,19 +33,18 @@ func mark(lines []line, k Kind) {
 	}
 }
 
-// within tells whether lines are few and short enough for a signature or footer.
-func within(lines []line) bool {
-	n, size := 0, 0
-	for _, l := range lines {
-		if l.text != "" {
+// signatureEnd is the index after the signature that begins at line i, 0 where what follows is too long for one.
+func signatureEnd(lines []line, i int) int {
+	for n, size := 0, 0; i < len(lines) && (lines[i].kind == Body || lines[i].text == ""); i++ {
+		if lines[i].text != "" {
 			n++
-			size += len(l.text)
+			size += len(lines[i].text)
 		}
 		if n > maxTailLines || size > maxTailBytes {
-			return false
+			return 0
 		}
 	}
-	return true
+	return i
 }
 
 // markArmour marks armoured signatures and keys (RFC 4880, section 6.2; 7.1): the line that begins a signed

@@ -106,3 +106,56 @@ func TestHTMLQuoteLinks(t *testing.T) {
 		t.Errorf("links %q, want %q", links, want)
 	}
 }
+
+// Linear time rests on this: the stack is bounded, the counts of open elements are those of the
+// stack, so that an end tag is searched for only where it closes something.
+func checkWalk(t *testing.T, src string) {
+	t.Helper()
+	w := walk(src, false)
+	open := 0
+	for _, n := range w.open {
+		open += n
+		if n < 0 {
+			t.Errorf("negative count of open elements")
+		}
+	}
+	if len(w.stack) > maxOpen || open != len(w.stack)-1 {
+		t.Errorf("%d elements on the stack, %d counted as open", len(w.stack), open)
+	}
+}
+
+func TestHTMLDeep(t *testing.T) {
+	const n = 1_000_000
+	for _, unit := range []string{"<div>", "<b><p>", "<p></b>", "</div>", "<table><tr><td>", "<x y>"} {
+		src := strings.Repeat(unit, n/len(unit))
+		checkWalk(t, src)
+	}
+	blocks, _, _ := htmlText(strings.Repeat("<div>", 600) + "a" + strings.Repeat("</div>", 600) + "b")
+	if got := joined(blocks); got != "a\nb" {
+		t.Errorf("text below 600 elements is %q", got)
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, s := range []string{"<p style='display:none'>a<p>b", "<style>.a{display:none}</style><b class=a>x", "<table><tr><td>1<td>2</table>&nGt;<!-- c -->",
+		"<blockquote>a<pre> b</blockquote>", "<font size=0 color=#fff><td bgcolor=white>x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		blocks, hidden, links := htmlText(src)
+		size := len(hidden)
+		for _, b := range blocks {
+			size += len(b.Text)
+			if strings.TrimSpace(b.Text) == "" || b.Kind > Footer {
+				t.Errorf("block %d %q", b.Kind, b.Text)
+			}
+		}
+		if size > 2*len(src)+16 { // a reference of five bytes can stand for six
+			t.Errorf("%d bytes of text of %d", size, len(src))
+		}
+		if len(links) > len(src)/8 {
+			t.Errorf("%d links of %d bytes", len(links), len(src))
+		}
+		checkWalk(t, src)
+	})
+}

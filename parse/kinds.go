@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -92,15 +93,26 @@ func settleKinds(blocks []Block) []Block {
 	var n [4]int
 	introduced := false
 	for _, b := range blocks {
-		n[b.Kind] += countWords(b.Text)
-		introduced = introduced || b.Kind == Quote && introduction(b.Text)
+		if b.Kind != Body {
+			n[b.Kind] += countWords(b.Text, math.MaxInt)
+			introduced = introduced || b.Kind == Quote && introduction(b.Text)
+		}
 	}
-	body := n[Body]
-	if n[Quote] >= worthHiding && (body < 5 || !introduced && little(body, n[Quote])) {
+	quotes, tails := n[Quote], n[Signature]+n[Footer]
+	if quotes < worthHiding && tails < worthHiding {
+		return blocks
+	}
+	body := 0
+	for _, b := range blocks {
+		if b.Kind == Body {
+			body += countWords(b.Text, quotes+tails) // more makes no difference
+		}
+	}
+	if quotes >= worthHiding && (body < 5 || !introduced && little(body, quotes)) {
 		become(blocks, Quote)
-		body += n[Quote]
+		body += quotes
 	}
-	if tail := n[Signature] + n[Footer]; tail >= worthHiding && little(body, tail) {
+	if tails >= worthHiding && little(body, tails) {
 		become(blocks, Signature)
 		become(blocks, Footer)
 	}
@@ -121,21 +133,27 @@ func become(blocks []Block, k Kind) {
 	}
 }
 
-// countWords counts runs of letters and digits; each character of an unspaced script is one.
-func countWords(s string) int {
+// countWords counts runs of letters and digits, up to a limit; each character of an unspaced script
+// is one.
+func countWords(s string, limit int) int {
 	n, in := 0, false
-	for i := 0; i < len(s); {
-		c := rune(s[i])
-		size := 1
-		if c >= utf8.RuneSelf {
-			c, size = utf8.DecodeRuneInString(s[i:])
+	for i := 0; i < len(s) && n < limit; {
+		if s[i] < utf8.RuneSelf {
+			word := alnum(s[i] | 0x20)
+			if word && !in {
+				n++
+			}
+			in = word
+			i++
+			continue
 		}
-		i += size
-		word := c < utf8.RuneSelf && alnum(byte(c)|0x20) || c >= utf8.RuneSelf && wordRune(c)
-		if word && (!in || unspaced(c)) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		word := wordRune(r)
+		if word && (!in || unspaced(r)) {
 			n++
 		}
 		in = word
+		i += size
 	}
 	return n
 }

@@ -80,3 +80,29 @@ func TestSettleKinds(t *testing.T) {
 		}
 	}
 }
+
+func FuzzCutBlocks(f *testing.F) {
+	for _, s := range []string{"a\n> b\n-- \nc\n", "On x, y wrote:\n\n: b\n: c\n", "a\n__________\nx mailing list\n", "-----BEGIN PGP SIGNATURE-----\nab\n-----END PGP SIGNATURE-----"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var all strings.Builder
+		blocks := cutBlocks(s)
+		for i, b := range blocks {
+			all.WriteString(b.Text)
+			if i > 0 && blocks[i-1].Kind == b.Kind {
+				t.Errorf("blocks %d and %d of %q are of one kind", i-1, i, s)
+			}
+		}
+		if all.String() != s && strings.TrimSpace(s) != "" {
+			t.Errorf("blocks of %q join to %q", s, all.String())
+		}
+		var n [4]int
+		for _, b := range settleKinds(blocks) {
+			n[b.Kind] += countWords(b.Text, len(s))
+		}
+		if n[Quote] >= worthHiding && n[Body] < 5 || n[Signature]+n[Footer] >= worthHiding && n[Body] < fewWords {
+			t.Errorf("%q hides: words by kind %v", s, n)
+		}
+	})
+}

@@ -1,6 +1,9 @@
 package parse
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // markQuotes marks what was quoted from other messages: lines behind a quote mark, the line that
 // introduces them, and all below the header of a message that is passed on.
@@ -128,7 +131,7 @@ func passedOn(lines []line, i int) bool {
 		low := strings.ToLower(s)
 		return hasAny(low, passing) && !strings.Contains(low, "end of") && !strings.Contains(low, "end forwarded")
 	}
-	if !headerName(s, "from", "von", "de", "da", "发件人", "寄件者") {
+	if c := s[0] | 0x20; c != 'f' && c != 'v' && c != 'd' && c != '*' && c < utf8.RuneSelf || !headerName(s, "from", "von", "de", "da", "发件人", "寄件者") {
 		return false
 	}
 	n := 0

@@ -1,9 +1,11 @@
 package parse
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestAppendTokens(t *testing.T) {
@@ -37,4 +39,69 @@ func TestAppendTokens(t *testing.T) {
 			t.Errorf("tokens of %q: %q, want %q", c.in, got, want)
 		}
 	}
+}
+
+// TestLeet replaces a fifth of the letters of English by look-alikes, as spam does: at least 97 % of
+// the words must keep their token.
+func TestLeet(t *testing.T) {
+	alike := map[rune]string{'a': "@4", 'e': "3", 'i': "1!", 'l': "1|", 'o': "0", 's': "$5", 't': "7+", 'b': "8", 'g': "9"}
+	r := rand.New(rand.NewPCG(1, 2))
+	words, same := 0, 0
+	for range 20 {
+		for _, w := range strings.Fields(Fold(minutes)) {
+			if strings.ContainsAny(w, ":<>@") {
+				continue
+			}
+			changed := strings.Map(func(c rune) rune {
+				if l := alike[c]; l != "" && r.IntN(5) == 0 {
+					return rune(l[r.IntN(len(l))])
+				}
+				return c
+			}, w)
+			words++
+			if slices.Equal(AppendTokens(nil, w), AppendTokens(nil, changed)) {
+				same++
+			}
+		}
+	}
+	if share := float64(same) / float64(words); share < .97 {
+		t.Errorf("%.3f of %d words keep their token, want at least .97", share, words)
+	}
+}
+
+func TestAppendTokensAppends(t *testing.T) {
+	got := AppendTokens([]string{"first"}, "second")
+	if want := []string{"first", "second"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestCJKBigramsAcrossSpaces(t *testing.T) {
+	a, b := AppendTokens(nil, Fold("免费的手机")), AppendTokens(nil, Fold("免 费\n的 手\u200b机"))
+	if !slices.Equal(a, b) {
+		t.Errorf("%q, set apart %q", a, b)
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, s := range []string{"he11o $50 c@$h!!! don't a@b.example www.x.example", "http://user@host.example:80/x 中 文字", "’'|+$@!", "กขค hé"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		once := Fold(s)
+		tokens := AppendTokens(nil, once)
+		size := 0
+		for _, w := range tokens {
+			size += len(w)
+			if w == "" || !utf8.ValidString(w) {
+				t.Errorf("token %q of %q", w, once)
+			}
+		}
+		if size > 2*len(once) {
+			t.Errorf("%d bytes of tokens of a text of %d", size, len(once))
+		}
+		if again := AppendTokens(nil, Fold(once)); !slices.Equal(tokens, again) {
+			t.Errorf("%q: tokens %q, folded again %q", s, tokens, again)
+		}
+	})
 }
