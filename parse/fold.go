@@ -33,14 +33,13 @@ func Fold(s string) string {
 
 // Text is the author's own words, folded: what codes are computed of.
 func (m *Message) Text() string {
-	var b strings.Builder
-	for _, k := range m.Blocks {
-		if k.Kind == Body {
-			b.WriteString(k.Text)
-			b.WriteByte('\n')
+	var body []string
+	for _, b := range m.Blocks {
+		if b.Kind == Body {
+			body = append(body, b.Text)
 		}
 	}
-	return Fold(b.String())
+	return Fold(strings.Join(body, "\n"))
 }
 
 func ascii(s string) bool {

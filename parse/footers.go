@@ -123,7 +123,6 @@ func markFooters(lines []line) {
 // footerAbove is the line where a footer begins that ends above line cut, -1 where there is none.
 func footerAbove(lines []line, cut int) int {
 	n, size, best := 0, 0, -1
-	said, seen := 0, 0 // lines below the current one: index n of the topmost that has the words of a footer, or an address
 	for i := cut - 1; i >= 0; i-- {
 		s := lines[i].text
 		if s == "" {
@@ -134,36 +133,44 @@ func footerAbove(lines []line, cut int) int {
 		if lines[i].kind != Body || s == "--" || n > maxTailLines+1 || size > maxTailBytes {
 			return best
 		}
-		if rule(s) {
-			if said > 0 && said >= n-3 || seen > 0 && seen >= n-3 && n <= 8 {
-				return i
-			}
-			continue
+		if rule(s) && heads(lines[i+1:cut], n) {
+			return i
 		}
-		low := strings.ToLower(s)
-		if hasAny(low, ruled) {
-			said = n
-		}
-		if strings.Contains(low, "http") || strings.Contains(low, "www.") || strings.Contains(low, "@") {
-			seen = n
-		}
-		if opens(low) {
+		if opens(s) {
 			best = i
 		}
 	}
 	return best
 }
 
-// opens tells whether a line, in lower case, begins a footer: with the words of one, or it is the
-// address of a list's page and nothing else.
-func opens(low string) bool {
-	low = strings.TrimLeft(low, "-*= ")
+// heads tells whether a rule heads a footer of n lines, of which below are those under the rule: by
+// the words of one in the first three of them, or an address if there are at most seven.
+func heads(below []line, n int) bool {
+	address := false
+	for i, left := 0, 3; i < len(below) && left > 0; i++ {
+		if below[i].text == "" {
+			continue
+		}
+		left--
+		low := strings.ToLower(below[i].text)
+		if hasAny(low, ruled) {
+			return true
+		}
+		address = address || strings.Contains(low, "http") || strings.Contains(low, "www.") || strings.Contains(low, "@")
+	}
+	return address && n <= 8
+}
+
+// opens tells whether a line begins a footer: with the words of one, or it is the address of a list's
+// page and nothing else.
+func opens(s string) bool {
+	s = strings.TrimLeft(s, "-*= ")
 	for _, o := range openings {
-		if strings.HasPrefix(low, o) {
+		if prefixFold(s, o) {
 			return true
 		}
 	}
-	return strings.HasPrefix(low, "http") && !strings.Contains(low, " ") && strings.Contains(low, "/listinfo/")
+	return prefixFold(s, "http") && !strings.Contains(s, " ") && strings.Contains(s, "/listinfo/")
 }
 
 // rule tells whether a line is drawn: ten or more of "_-=*~#+", nothing else but spaces.

@@ -83,8 +83,8 @@ func compose(s string) string {
 			_, n := utf8.DecodeRuneInString(s[j:])
 			j += n
 		}
-		if r, n := utf8.DecodeRuneInString(s[i:]); i+n == j && r >= 0xFF01 && r <= 0xFF5E {
-			b = append(append(b, s[done:i]...), byte(r-0xFF01+'!')) // full width
+		if out, ok := widths(append(b, s[done:i]...), s[i:j]); ok {
+			b = out
 		} else {
 			b = norm.NFKC.AppendString(append(b, s[done:last]...), s[last:j])
 		}
@@ -94,6 +94,24 @@ func compose(s string) string {
 		return s
 	}
 	return string(append(b, s[done:]...))
+}
+
+// widths appends to b the ASCII of a run of full-width characters, which are most of what is not
+// stable in Chinese and Japanese; it tells whether the run holds nothing else.
+func widths(b []byte, run string) ([]byte, bool) {
+	for _, r := range run {
+		switch {
+		case r >= 0xFF01 && r <= 0xFF5E:
+			b = append(b, byte(r-0xFF01+'!'))
+		case r == 0x3000:
+			b = append(b, ' ')
+		case r == 0x2026:
+			b = append(b, "..."...)
+		default:
+			return b, false
+		}
+	}
+	return b, true
 }
 
 // stableAt is the length of the character that s begins with if it is stable, else 0.
