@@ -89,7 +89,7 @@ func armourEnd(lines []line, i int) int {
 
 // ruled are the words one of which stands in the first three lines below a rule where a list or mail
 // provider has put a footer. Where an address alone stands there it is a footer, or the signature of
-// one who draws a rule above it, if it has at most seven lines.
+// one who draws a rule above it, if it is small and narrow.
 var ruled = []string{"mailing list", "mailman", "unsubscribe", "listinfo", "archive", "sponsor", "subscri", "list maintainer", "yahoo!", "hotmail", "msn ",
 	"free e-mail", "free email", "additional commands", "get your free", "webmail", "virus", "scanned by", "confidential", "intended recipient",
 	"bcentral", "lycos", "excite", "freenet", "to be removed", "退订", "退訂", "免费邮箱", "网易", "@yahoo"}
@@ -144,7 +144,7 @@ func footerAbove(lines []line, cut int) int {
 }
 
 // heads tells whether a rule heads a footer of n lines, of which below are those under the rule: by
-// the words of one in the first three of them, or an address if there are at most seven.
+// the words of one in the first three of them, or an address there if all looks like a signature.
 func heads(below []line, n int) bool {
 	address := false
 	for i, left := 0, 3; i < len(below) && left > 0; i++ {
@@ -158,7 +158,18 @@ func heads(below []line, n int) bool {
 		}
 		address = address || strings.Contains(low, "http") || strings.Contains(low, "www.") || strings.Contains(low, "@")
 	}
-	return address && n <= 8
+	return address && n <= 8 && narrow(below)
+}
+
+// narrow tells whether lines are as narrow as those of a signature, and all together at most 400 octets.
+func narrow(lines []line) bool {
+	size := 0
+	for _, l := range lines {
+		if size += len(l.text); len(l.text) > 80 || size > 400 {
+			return false
+		}
+	}
+	return true
 }
 
 // opens tells whether a line begins a footer: with the words of one, or it is the address of a list's

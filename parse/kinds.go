@@ -133,26 +133,26 @@ func become(blocks []Block, k Kind) {
 	}
 }
 
-// countWords counts runs of letters and digits, up to a limit; each character of an unspaced script
-// is one.
+// countWords counts, up to a limit, what white space separates and holds a letter or digit, so that an
+// address is one word; each character of an unspaced script is one.
 func countWords(s string, limit int) int {
 	n, in := 0, false
 	for i := 0; i < len(s) && n < limit; {
 		if s[i] < utf8.RuneSelf {
-			word := alnum(s[i] | 0x20)
-			if word && !in {
+			if s[i] <= ' ' {
+				in = false
+			} else if !in && alnum(s[i]|0x20) {
 				n++
+				in = true
 			}
-			in = word
 			i++
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		word := wordRune(r)
-		if word && (!in || unspaced(r)) {
+		if wordRune(r) && (!in || unspaced(r)) {
 			n++
+			in = true
 		}
-		in = word
 		i += size
 	}
 	return n
