@@ -165,7 +165,7 @@ func heads(below []line, n int) bool {
 func narrow(lines []line) bool {
 	size := 0
 	for _, l := range lines {
-		if size += len(l.text); len(l.text) > 80 || size > 400 {
+		if size += len(l.text); len(l.text) > 80 || size > 400 || strings.HasPrefix(l.text, "---") && !rule(l.text) {
 			return false
 		}
 	}
@@ -184,8 +184,12 @@ func opens(s string) bool {
 	return prefixFold(s, "http") && !strings.Contains(s, " ") && strings.Contains(s, "/listinfo/")
 }
 
-// rule tells whether a line is drawn: ten or more of "_-=*~#+", nothing else but spaces.
+// rule tells whether a line is drawn: ten or more of "_-=*~#+", nothing else but spaces, and not the
+// border of a box ("+------+").
 func rule(s string) bool {
+	if strings.HasPrefix(s, "+-") {
+		return false
+	}
 	n := 0
 	for i := range len(s) {
 		switch s[i] {

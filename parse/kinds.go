@@ -83,12 +83,11 @@ func joinLines(s string, lines []line) []Block {
 //
 //   - Quotes of 40 words or more become Body where Body has fewer than 5 words, or too little beside
 //     quotes none of which is introduced as one ("On Monday, Bob wrote:", "-----Original Message-----").
-//   - Signatures and footers of together 40 words or more become Body where Body, with the quotes that
-//     have become Body, has too little beside them.
+//   - Signatures of 40 words or more become Body where Body, with the quotes that have become Body, is
+//     too little beside them; and so do footers.
 //
-// So a one-line reply above a long quote stays what it is, and fewer than 40 words of signature and
-// footers below a mere "Thanks!" are not taken for what it says. A character of an unspaced script
-// is a word.
+// So a one-line reply above a long quote stays what it is, and a list's footer below a mere "Thanks!"
+// is not taken for what it says. A character of an unspaced script is a word.
 func settleKinds(blocks []Block) []Block {
 	var n [4]int
 	introduced := false
@@ -98,23 +97,23 @@ func settleKinds(blocks []Block) []Block {
 			introduced = introduced || b.Kind == Quote && introduction(b.Text)
 		}
 	}
-	quotes, tails := n[Quote], n[Signature]+n[Footer]
-	if quotes < worthHiding && tails < worthHiding {
+	if max(n[Quote], n[Signature], n[Footer]) < worthHiding {
 		return blocks
 	}
 	body := 0
 	for _, b := range blocks {
 		if b.Kind == Body {
-			body += countWords(b.Text, quotes+tails) // more makes no difference
+			body += countWords(b.Text, n[Quote]+n[Signature]+n[Footer]) // more makes no difference
 		}
 	}
-	if quotes >= worthHiding && (body < 5 || !introduced && little(body, quotes)) {
+	if n[Quote] >= worthHiding && (body < 5 || !introduced && little(body, n[Quote])) {
 		become(blocks, Quote)
-		body += quotes
+		body += n[Quote]
 	}
-	if tails >= worthHiding && little(body, tails) {
-		become(blocks, Signature)
-		become(blocks, Footer)
+	for _, k := range [...]Kind{Signature, Footer} {
+		if n[k] >= worthHiding && little(body, n[k]) {
+			become(blocks, k)
+		}
 	}
 	return blocks
 }

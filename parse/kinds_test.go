@@ -69,6 +69,8 @@ func TestSettleKinds(t *testing.T) {
 		{"a line above", "I do not think so at all\n" + many, true},
 		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, true},
 		{"a fair share above", strings.Repeat("word ", 40) + "\n" + many, false},
+		{"all below a signature mark", "Hello\n-- \n" + strings.Repeat("one two three four\n", 12), true},
+		{"all below a rule", "Hello\n____________\nto unsubscribe\n" + strings.Repeat("one two three four\n", 12), true},
 		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", false},
 	} {
 		all := true
@@ -101,7 +103,7 @@ func FuzzCutBlocks(f *testing.F) {
 		for _, b := range settleKinds(blocks) {
 			n[b.Kind] += countWords(b.Text, len(s))
 		}
-		if n[Quote] >= worthHiding && n[Body] < 5 || n[Signature]+n[Footer] >= worthHiding && n[Body] < fewWords {
+		if n[Quote] >= worthHiding && n[Body] < 5 || max(n[Signature], n[Footer]) >= worthHiding && n[Body] < fewWords {
 			t.Errorf("%q hides: words by kind %v", s, n)
 		}
 	})
