@@ -13,7 +13,11 @@
 // So each known trap of go-smtp v0.25.1 has no place to bite: parameters that it does not know, addresses that it
 // unquotes, ORCPT forms that it refuses, lines over its limit, dots and CRs that it mishandles, BDAT that it ends
 // cleanly when cut, plain errors that turn into 554. What remains of it in a message's way is three short lines of
-// commands: measured, the proxy is faster than with go-smtp reading the content (see bench_test.go).
+// commands. STARTTLS, AUTH, XFORWARD and the PROXY header are dealt with beneath it.
+//
+// Measured with smtp-source and smtp-sink of Postfix 3.7 on the same two cores of an AMD EPYC (4 KB a message, best of
+// five): 6,944 messages a second on 10 kept connections, 15,546 without the proxy; with a new connection for each, 50 at
+// a time, 4,047 and 6,612. Two thirds of the proxy's time are system calls.
 //
 // Towards the next hop the package speaks raw SMTP and LMTP (exchange.go): go-smtp's client neither pipelines nor
 // shows the replies' text, writes a final dot on its error paths, and rewrites addresses and line ends.
