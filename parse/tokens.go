@@ -13,6 +13,7 @@ import (
 //   - an e-mail address;
 //   - a pair of neighbouring characters of a script written without spaces between words (Han,
 //     Kana, Hangul, Thai, Lao, Khmer, Myanmar), or one such character that stands alone;
+//   - a word whose letters are set apart: 4 to 24 of them, each followed by the same mark or space;
 //   - a word of letters and digits, its inner apostrophes dropped. A word that holds a letter is
 //     reduced to its skeleton, in which look-alikes such as l, i and 1, or s, 5 and $ are one:
 //     a copy with such letters exchanged then gives equal tokens.
@@ -76,12 +77,42 @@ func (t *tokenizer) plain() {
 	if end < len(t.src) && (t.src[end] == ':' || t.src[end] == '.') && t.url(t.src[t.pos:end]) {
 		return
 	}
-	if k&isLetter != 0 {
-		t.emit(t.skel[t.pos:end])
-	} else {
+	switch {
+	case k&isLetter == 0:
 		t.emit(t.src[t.pos:end])
+	case end == t.pos+1 && t.apart():
+		return
+	default:
+		t.emit(t.skel[t.pos:end])
 	}
 	t.pos = end
+}
+
+// maxApart is the most letters set apart that are taken for one word.
+const maxApart = 24
+
+// apart reads a word whose letters are set apart ("v i a g r a"), if one begins here.
+func (t *tokenizer) apart() bool {
+	end, sep := t.pos+1, byte(0)
+	if end < len(t.src) {
+		sep = t.src[end]
+	}
+	if strings.IndexByte(" .-_*/", sep) < 0 {
+		return false
+	}
+	for end < t.pos+2*maxApart-1 && end+1 < len(t.src) && t.src[end] == sep && alnum(t.src[end+1]) && (end+2 == len(t.src) || class[t.src[end+2]] == 0) {
+		end += 2
+	}
+	if end < t.pos+7 {
+		return false
+	}
+	var b strings.Builder
+	for i := t.pos; i < end; i += 2 {
+		b.WriteByte(t.skel[i])
+	}
+	t.emit(b.String())
+	t.pos = end
+	return true
 }
 
 // wide reads what begins with a character outside ASCII.
@@ -97,34 +128,32 @@ func (t *tokenizer) wide() {
 	}
 }
 
-// bigrams reads a run of characters of unspaced scripts. Spaces inside the run are skipped: where a
-// line was wrapped, or a spammer set characters apart, the pairs stay the same.
+// bigrams reads a run of characters of unspaced scripts. Up to three spaces or signs between two of
+// them are skipped: where a line was wrapped, or characters set apart, the pairs stay the same.
 func (t *tokenizer) bigrams() {
-	first, from, to := true, -1, 0 // the character before
-	for i := t.pos; i < len(t.src); {
-		r, n := utf8.DecodeRuneInString(t.src[i:])
-		if r == ' ' {
-			i++
-			continue
+	r, n := utf8.DecodeRuneInString(t.src[t.pos:])
+	from, to := t.pos, t.pos+n // the character before
+	for alone := true; ; alone = false {
+		next := to
+		for skipped := 0; ; skipped++ {
+			if r, n = utf8.DecodeRuneInString(t.src[next:]); n == 0 || skipped == 4 || unspaced(r) || wordRune(r) || r < utf8.RuneSelf && alnum(byte(r)) {
+				break
+			}
+			next += n
 		}
-		if !unspaced(r) {
-			break
+		if n == 0 || !unspaced(r) {
+			if alone {
+				t.emit(t.src[from:to])
+			}
+			t.pos = to
+			return
 		}
-		switch {
-		case from < 0:
-		case to == i:
-			t.emit(t.src[from : i+n])
-			first = false
-		default:
-			t.emit(t.src[from:to] + t.src[i:i+n])
-			first = false
+		if to == next {
+			t.emit(t.src[from : next+n])
+		} else {
+			t.emit(t.src[from:to] + t.src[next:next+n])
 		}
-		from, to = i, i+n
-		i += n
-		t.pos = i
-	}
-	if first {
-		t.emit(t.src[from:to])
+		from, to = next, next+n
 	}
 }
 

@@ -24,6 +24,13 @@ func TestAppendTokens(t *testing.T) {
 		{"mail bob.smith+x@mail.example.com, now", "maii bob.smith+x@mail.example.com now"},
 		{"中文字 报", "中文 文字 字报"},
 		{"报", "报"},
+		{"发*票，代 开 abc", "发票 票代 代开 abc"},
+		{"buy v i a g r a now", "buy viagra now"},
+		{"f.r.e.e m-o-n-e-y", "free money"},
+		{"U.S.A. a b c", "u s a a b c"},
+		{"w o r d_s", "word s"},
+		{"a b", "a b"},
+		{strings.Repeat("a ", 25), strings.Repeat("a", 24) + " a"},
 		{"привет мир", "привет мир"},
 		{"http://", ""},
 		{"@ $ ! | + '", ""},
@@ -77,7 +84,7 @@ func TestAppendTokensAppends(t *testing.T) {
 }
 
 func TestCJKBigramsAcrossSpaces(t *testing.T) {
-	a, b := AppendTokens(nil, Fold("免费的手机")), AppendTokens(nil, Fold("免 费\n的 手\u200b机"))
+	a, b := AppendTokens(nil, Fold("免费的手机")), AppendTokens(nil, Fold("免 费\n的* 手\u200b机"))
 	if !slices.Equal(a, b) {
 		t.Errorf("%q, set apart %q", a, b)
 	}
