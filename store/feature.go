@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
@@ -43,6 +44,7 @@ const (
 	tailTail
 	headTail
 	tailHead
+	twoApart // and threeApart
 )
 
 // A feature is one thing that two messages can share.
@@ -91,6 +93,10 @@ func features(words []string) []feature {
 	out := make([]feature, 0, 5*len(words))
 	long := -1 // the last word that is long enough to be known by its ends
 	for i, h := range hashes {
+		if isBigram(words[i]) {
+			out = appendBigram(out, words, i, h)
+			continue
+		}
 		out = append(out, feature{join(h, 0, wholeWord), single})
 		if i > 0 {
 			out = append(out, feature{join(hashes[i-1], h, twoWords), pair})
@@ -107,6 +113,29 @@ func features(words []string) []feature {
 	}
 	slices.SortFunc(out, func(a, b feature) int { return cmp.Compare(a.hash, b.hash) })
 	return slices.CompactFunc(out, func(a, b feature) bool { return a.hash == b.hash })
+}
+
+// isBigram says whether a token is two characters of a script that writes no spaces.
+func isBigram(w string) bool {
+	return len(w) >= 2*3 && len(w) <= 2*4 && w[0] >= 0xe0 && utf8.RuneCountInString(w) == 2
+}
+
+// appendBigram adds what a character bigram gives: itself, as telling as two words, and its first character with those two
+// and three places on, which survive that a character is put in or exchanged between.
+func appendBigram(out []feature, words []string, i int, h uint64) []feature {
+	out = append(out, feature{join(h, 0, wholeWord), pair})
+	first, size := utf8.DecodeRuneInString(words[i])
+	after := words[i][size:]
+	for gap := uint64(0); gap < 2 && i+1 < len(words); gap++ {
+		i++
+		if !isBigram(words[i]) || !strings.HasPrefix(words[i], after) {
+			break
+		}
+		after = words[i][len(after):]
+		r, _ := utf8.DecodeRuneInString(after)
+		out = append(out, feature{join(uint64(first), uint64(r), twoApart+gap), ends})
+	}
+	return out
 }
 
 // affixLen is how many characters the beginning and the end of a word are.

@@ -83,19 +83,22 @@ func (m *memory) query(t *Trace) *query {
 	return q
 }
 
-// weight lowers a feature's weight where the stored clusters show that it is more common than the background says.
+// weight lowers a feature's weight where the stored clusters show that it is more common than the background says. The
+// first few clusters that hold it say nothing yet: they may be copies of this very message that did not find together.
 func (m *memory) weight(id uint32, static float32) float32 {
-	n := m.held.count(id) - 1
+	n := m.held.count(id) - fewHolders
 	if n < 1 {
 		return static
 	}
-	live := -math.Log(float64(n)/float64(m.live+liveFloor)) - chanceCut
+	live := -math.Log(float64(n)/float64(m.live+liveFloor)) - liveCut
 	return max(0, min(static, float32(live)))
 }
 
 const (
-	liveFloor = 50  // clusters before which commonness is not believed in full
-	chanceCut = 1.5 // nats that the first sight of a feature is worth nothing for
+	fewHolders = 8
+	liveFloor  = 50  // clusters before which commonness is not believed in full
+	liveCut    = 0.5 // nats
+	chanceCut  = 1.5 // nats that a feature's rarity in the background is lowered by: topics bring words together
 )
 
 // A match is a cluster that resembles a message.
@@ -197,6 +200,9 @@ func (m *memory) penalty(q *query, x *match) float64 {
 	if c := x.c; len(c.senders.seen) == 1 && c.senders.has(q.sender) && min(x.inCore, x.inMessage) < sameSender {
 		return 0
 	}
+	if x.c.copies >= manyCopies && x.inCore < minCore {
+		return 0
+	}
 	if x.c.copies < 3 {
 		return math.Sqrt(max(x.inCore, x.inMessage))
 	}
@@ -205,6 +211,7 @@ func (m *memory) penalty(q *query, x *match) float64 {
 
 const (
 	minPart    = 0.27 // the share of a message's text that must match, as part of the share of the cluster's that does
+	minCore    = 0.42 // the share of what many copies have in common that a further one must have
 	sameSender = 0.6  // the share that must match where all copies are of the message's own sender: more than a signature
 )
 

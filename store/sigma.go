@@ -22,7 +22,7 @@ const (
 // such clusters, for which manyFloor stands.
 const (
 	manyCopies = 4
-	manyFloor  = 800
+	manyFloor  = 1300
 )
 
 // maxSigma is printed for all that is beyond the reach of the arithmetic.

@@ -249,10 +249,19 @@ func (s *Store) evidence(j *judgement) Evidence {
 		return Evidence{}
 	}
 	ev := s.describe(&j.matches[0], j.q.t)
+	best := j.foremost()
+	if best > 0 {
+		ev = s.describe(&j.matches[best], j.q.t)
+	}
+	ev.Sigma = 0
 	for i := range j.matches {
 		ev.Sigma = max(ev.Sigma, s.sigma(&j.matches[i]))
 	}
 	if ev.Member = j.members > 0; !ev.Member {
+		return ev
+	}
+	if best > 0 || j.apart() {
+		ev.Copies++
 		return ev
 	}
 	senders, nets, rcpts := j.matches[0].c.senders.clone(), j.matches[0].c.nets.clone(), j.matches[0].c.rcpts.clone()
@@ -267,6 +276,30 @@ func (s *Store) evidence(j *judgement) Evidence {
 	ev.Senders, ev.Nets, ev.Rcpts = senders.count(), nets.count(), rcpts.count()
 	return ev
 }
+
+// foremost is the match to speak of: the best one, unless that is of few copies and another of the clusters that the message
+// is a copy of has many.
+func (j *judgement) foremost() int {
+	if j.members == 0 || j.matches[0].c.copies >= manyCopies {
+		return 0
+	}
+	for i := range j.matches[1:max(1, j.members)] {
+		if j.matches[i+1].c.copies >= manyCopies {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// apart says whether the message is kept as a cluster of its own although it is a copy: where a grown cluster stands for
+// too small a part of its text, its siblings would not be recognised by that cluster.
+func (j *judgement) apart() bool {
+	m := &j.matches[0]
+	return m.c.copies >= maxGrowth && m.inMessage < wellKnown
+}
+
+// wellKnown is the share of a message's text that a grown cluster must have to take it up.
+const wellKnown = 0.3
 
 // merged is how many of the matches become one cluster with the message.
 func (j *judgement) merged() int {
@@ -297,7 +330,7 @@ func (s *Store) describe(m *match, t *Trace) Evidence {
 func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 	now := x.Time.Unix()
 	var c *cluster
-	if n := j.merged(); n > 0 {
+	if n := j.merged(); n > 0 && !j.apart() {
 		h := s.mergeAll(j.matches[:n])
 		c = s.memory.clusters[h]
 		s.memory.join(h, j.q)
