@@ -116,7 +116,7 @@ func TestOwnFailures(t *testing.T) {
 		}
 		return judgement{Action: filter.Reject}
 	}
-	s, addr := start(t, Config{NextHop: hop.url(), Check: check, Pass: p.pass, Timeouts: Timeouts{Check: 50 * time.Millisecond}})
+	s, addr := start(t, Config{NextHop: hop.url(), Check: check, Pass: p.pass, Timeouts: Timeouts{Check: 250 * time.Millisecond}})
 	c, _ := hello(t, addr)
 	for _, w := range []string{"panic", "timeout", "deaf"} {
 		if r := c.mail(stuff(w)); !strings.HasPrefix(r, "250 2.0.0 Ok: queued") {
