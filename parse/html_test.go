@@ -50,6 +50,13 @@ func TestHTMLHidden(t *testing.T) {
 		`<font size=0>X</font>`,
 		`<td bgcolor=#ffffff><font color=white>X</font></td>`,
 		`<p style="color:#fff;background:#fefefe">X</p>`,
+		`<div style="font-size:0"><p style="font-size:100%">X</p></div>`,
+		`<p style="font-size:0.05em">X</p>`,
+		`<p style="font-size:5%">X</p>`,
+		`<p style="font-size:.1rem">X</p>`,
+		`<p style="font:bold 0/0 a">X</p>`,
+		`<p style="color:rgb(9, 9, 9);background-color:#0a0a0a">X</p>`,
+		`<p style="color:#999;background:#999999">X</p>`,
 		`<!-- X -->`,
 		`<template>X</template>`,
 		`<style>.q { display: none }</style><p class="a q">X</p>`,
@@ -78,6 +85,13 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<p style="color:white">X</p>`,
 		`<style>@media print { .q { display:none } }</style><p class=q>X</p>`,
 		`<br style="display:none">X`,
+		`<div style="font-size:0"><p style="font-size:medium">X</p></div>`,
+		`<p style="font:700 12px/1 serif">X</p>`,
+		`<p style="font-size:1.2em">X</p>`,
+		`<p style="font-size:90%">X</p>`,
+		`<p style="color:rgb(300,0,0);background:rgb(1,2)">X</p>`,
+		`<p style="color:#fff;background:url(x)">X</p>`,
+		`<p style="color:#ff;background:#ff">X</p>`,
 		`<foo style="display:none">h<bar></foo>X`,
 		`<p style="display:block!important;display:none">X</p>`,
 		`<style>.q:after { display:none } .a .q { display:none }</style><p class=q>X</p>`,
@@ -104,6 +118,21 @@ func TestHTMLQuoteLinks(t *testing.T) {
 	}
 	if want := []string{"http://x.example/1", "HTTPS://y.example"}; !slices.Equal(links, want) {
 		t.Errorf("links %q, want %q", links, want)
+	}
+}
+
+func TestHTMLReplies(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`yes<div class="gmail_quote"><div class="gmail_attr">On Monday, Bob wrote:</div><blockquote>q</blockquote></div>`, "BQQ"},
+		{`<p>yes</p><hr><p><b>From:</b> a<br><b>Sent:</b> b<br><b>To:</b> c<br>any</p>`, "BQQQQ"},
+		{`yes<div id=divRplyFwdMsg>From: a</div>`, "BQ"},
+		{`yes<br>--&nbsp;<br>Bob`, "BSS"},
+		{`yes<p>____________<br>X mailing list`, "BFF"},
+	} {
+		blocks, _, _ := htmlText(c.in)
+		if got := letters(blocks); got != c.want {
+			t.Errorf("%q: %s, want %s", c.in, got, c.want)
+		}
 	}
 }
 

@@ -26,21 +26,48 @@ func TestCutBlocks(t *testing.T) {
 		{"signature under a rule", "a\n----------\nBob  bob@x.example\nThe Works\n", "BFFF"},
 		{"box", "| a |\n| b |\n", "BB"},
 		{"ornament", ">> BUY NOW <<\n>From here\n", "BB"},
+		{"French introduction", "oui\nLe lun. 2 sept. 2002 à 10:00, Bob <b@x.example> a écrit :\n> q\n", "BQQ"},
+		{"Chinese introduction", "好\n【 在 abc 的大作中提到: 】\n: q\n: r\n", "BQQQ"},
+		{"German forward", "ja\n-----Ursprüngliche Nachricht-----\nVon: a\n", "BQQ"},
+		{"end of a forward", "a\n----- End forwarded message -----\nb\n", "BBB"},
+		{"tracker", "------- Additional Comments From a@b.example -------\nok\n\n------- You are receiving this mail because: -------\nYou watch\n", "BBBFF"},
+		{"table", "a\n---------------\n|NEW|\n--- b@x.example\n", "BBBB"},
+		{"border", "+----------+\nhttp://x.example\n+----------+\n", "BBB"},
+		{"wide lines under a rule", "a\n-----------\nhttp://x.example " + strings.Repeat("x", 80) + "\n", "BBB"},
 		{"rule alone", "yes\n-----------\nTable\n", "BBB"},
 		{"pgp", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA1\n\nyes\n-----BEGIN PGP SIGNATURE-----\nVersion: x\n\niQ==\n-----END PGP SIGNATURE-----\n", "SSSBSSSSS"},
 		{"fake armour", "-----BEGIN PGP SIGNATURE-----\nbuy this now\nand that too\nand here you\nare my dear\nall of us\n-----END PGP SIGNATURE-----\n", "BBBBBBB"},
 		{"groups", "a\n------ Yahoo! Groups Sponsor -----~-->\nbuy\n----------------~->\nb\n", "BFFFB"},
 		{"phone", "yes\nSent from my phone\n", "BS"},
 	} {
-		var got strings.Builder
 		joined := ""
-		for _, b := range cutBlocks(c.in) {
+		blocks := cutBlocks(c.in)
+		for _, b := range blocks {
 			joined += b.Text
-			got.WriteString(strings.Repeat("BQSF"[b.Kind:b.Kind+1], strings.Count(b.Text, "\n")))
 		}
-		if got.String() != c.want || joined != c.in {
-			t.Errorf("%s: %s, want %s", c.name, got.String(), c.want)
+		if got := letters(blocks); got != c.want || joined != c.in {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// letters has one letter a line, for its kind.
+func letters(blocks []Block) string {
+	var s strings.Builder
+	for _, b := range blocks {
+		s.WriteString(strings.Repeat("BQSF"[b.Kind:b.Kind+1], strings.Count(b.Text, "\n")))
+	}
+	return s.String()
+}
+
+func TestCountWords(t *testing.T) {
+	for s, want := range map[string]int{"": 0, " a  b-c\n--\n": 2, "http://a.b/c?d e": 2, "委员会 abc": 4, "привет, мир": 2, "“quoted”": 1} {
+		if got := countWords(s, 99); got != want {
+			t.Errorf("%d words in %q, want %d", got, s, want)
+		}
+	}
+	if got := countWords("a b c d", 2); got != 2 {
+		t.Errorf("%d words counted up to a limit of 2", got)
 	}
 }
 

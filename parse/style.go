@@ -169,11 +169,13 @@ func (s *style) declare(k, v string) {
 	case "visibility":
 		s.blank, s.sets = v == "hidden" || v == "collapse", s.sets|setsBlank
 	case "font-size":
-		s.tiny, s.sets = tinySize(v), s.sets|setsTiny
+		s.size(v)
 	case "font":
 		for _, f := range strings.Fields(v) {
-			if f, _, _ = strings.Cut(f, "/"); f[:min(1, len(f))] >= "0" && f[:min(1, len(f))] <= "9" && strings.TrimLeft(f, "0123456789.") != "" {
-				s.tiny, s.sets = tinySize(f), s.sets|setsTiny
+			f, _, _ = strings.Cut(f, "/")
+			weight := f != "0" && strings.Trim(f, "0123456789.") == ""
+			if f != "" && f[0] >= '0' && f[0] <= '9' && !weight {
+				s.size(f)
 			}
 		}
 	case "color":
@@ -183,22 +185,27 @@ func (s *style) declare(k, v string) {
 	}
 }
 
-// tinySize tells whether a font size cannot be read: at most a pixel or point, or next to nothing
-// of the size around it.
-func tinySize(v string) bool {
+// size takes up a font size. At most a pixel or point is tiny; a size relative to the one around it
+// makes that tiny or leaves it as it is.
+func (s *style) size(v string) {
 	n := strings.TrimRight(v, "abcdefghijklmnopqrstuvwxyz% ")
 	f, err := strconv.ParseFloat(n, 64)
-	if err != nil {
-		return false
-	}
-	switch unit := strings.TrimSpace(v[len(n):]); unit {
-	case "em", "rem", "ex", "ch":
-		return f <= 0.1
+	tiny := err == nil && f <= 1
+	switch strings.TrimSpace(v[len(n):]) {
+	case "em", "ex", "ch":
+		if tiny = f <= 0.1; !tiny {
+			return
+		}
 	case "%":
-		return f <= 10
-	default:
-		return f <= 1
+		if tiny = f <= 10; !tiny {
+			return
+		}
+	case "rem":
+		tiny = f <= 0.1
+	case "inherit", "smaller", "larger":
+		return
 	}
+	s.tiny, s.sets = tiny, s.sets|setsTiny
 }
 
 // colour reads a colour as 1<<24 | RGB, 0 where it is none that is known.

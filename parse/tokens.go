@@ -131,10 +131,10 @@ func (t *tokenizer) wide() {
 // bigrams reads a run of characters of unspaced scripts. Up to three spaces or signs between two of
 // them are skipped: where a line was wrapped, or characters set apart, the pairs stay the same.
 func (t *tokenizer) bigrams() {
-	r, n := utf8.DecodeRuneInString(t.src[t.pos:])
+	_, n := utf8.DecodeRuneInString(t.src[t.pos:])
 	from, to := t.pos, t.pos+n // the character before
 	for alone := true; ; alone = false {
-		next := to
+		next, r := to, rune(0)
 		for skipped := 0; ; skipped++ {
 			if r, n = utf8.DecodeRuneInString(t.src[next:]); n == 0 || skipped == 4 || unspaced(r) || wordRune(r) || r < utf8.RuneSelf && alnum(byte(r)) {
 				break

@@ -18,6 +18,8 @@ func TestAppendTokens(t *testing.T) {
 		{"$ave 7he wor|d", "save the worid"},
 		{"$50 is 100 fine!", "50 is 100 fine"},
 		{"c++ wan+ ca$h!!!", "c want cash"},
+		{"'tis he'5 boys' rock’n’roll ‘x’ l’été it’中", "tis hes boys rocknroll x lete it 中"},
+		{"a@b..c x@y.z a@b.c0m me@x.example.", "aab c xay z aab com me@x.example"},
 		{"a-b c_d", "a b c d"},
 		{"see http://User@Www.Example.com:80/a?b=c now", "see www.example.com now"},
 		{"(www.example.com)", "www.example.com"},
