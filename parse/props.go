@@ -84,6 +84,9 @@ var props = func() *[0x10000]property {
 		t[c] &^= unseen
 	}
 	t[0x2800] = spacing // Braille without a dot
+	// Two Arabic ligatures stand for whole sentences, of 33 and 15 octets. They are left as they are:
+	// a text of them would grow elevenfold.
+	t[0xFDFA], t[0xFDFB] = letter|inWord|stable, letter|inWord|stable
 	for _, r := range unicode.CaseRanges {
 		for c := rune(r.Lo); c <= rune(r.Hi) && c < 0x10000 && r.Delta[unicode.LowerCase] != 0; c++ {
 			if unicode.ToLower(c) != c {
