@@ -11,9 +11,10 @@ type Learnt struct {
 
 // Train learns a message as known spam or known good. It is on disk once Sync has returned.
 func (s *Store) Train(t *Trace, x *Transaction, l Label) Learnt {
+	q := s.memory.query(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j, ev := s.judge(t, x)
+	j, ev := s.judge(q, x)
 	if ev.Abstain != "" {
 		return Learnt{Reason: ev.Abstain}
 	}

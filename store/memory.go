@@ -29,7 +29,7 @@ type scratch struct {
 type query struct {
 	t        *Trace
 	features []queried // by rank, at most maxQuery
-	at       map[uint32]int
+	table    []uint16  // by the low bits of a feature's id: its place in features + 1; linear probing
 	sender   uint64
 }
 
@@ -41,12 +41,37 @@ type queried struct {
 }
 
 // maxQuery is how many features of a message are looked up.
-const maxQuery = 1024
+const maxQuery = 256
 
 // indexLimit is how many clusters may hold a feature before it is too common to lead anywhere.
 const indexLimit = 256
 
-func (q *query) find(id uint32) (int, bool) { i, ok := q.at[id]; return i, ok }
+// find returns the place of a feature.
+func (q *query) find(id uint32) (int, bool) {
+	mask := len(q.table) - 1
+	for i := int(id) & mask; q.table[i] != 0; i = (i + 1) & mask {
+		if at := int(q.table[i]) - 1; q.features[at].id == id {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// tabulate makes find work.
+func (q *query) tabulate() {
+	size := 16
+	for size < 2*len(q.features) {
+		size *= 2
+	}
+	q.table = make([]uint16, size)
+	for at, f := range q.features {
+		i := int(f.id) & (size - 1)
+		for q.table[i] != 0 {
+			i = (i + 1) & (size - 1)
+		}
+		q.table[i] = uint16(at + 1)
+	}
+}
 
 func (q *query) sketch() []queried { return q.features[:min(len(q.features), sketchSize)] }
 
@@ -61,32 +86,33 @@ func (q *query) tau() float32 {
 // weightUnit is a nat in the unit that weights are stored in.
 const weightUnit = 16
 
-// query prepares a message.
+// query prepares a message. It reads only what never changes.
 func (m *memory) query(t *Trace) *query {
-	q := &query{t: t, features: make([]queried, 0, len(t.features))}
+	all := make([]queried, 0, len(t.features))
+	order := make([]uint64, 0, len(t.features)) // rank, then place in all: ranks are positive, so their bits are in their order
 	for _, f := range t.features {
 		static := m.back.weight(f)
 		if static <= 0 {
 			continue
 		}
 		keyed := mix(f.hash ^ m.key)
-		q.features = append(q.features, queried{id: uint32(keyed), static: uint8(static * weightUnit), rank: sampleRank(mix(keyed), static)})
+		rank := sampleRank(mix(keyed), static)
+		order = append(order, uint64(math.Float32bits(rank))<<32|uint64(len(all)))
+		all = append(all, queried{id: uint32(keyed), static: uint8(static * weightUnit), w: float32(static), rank: rank})
 	}
-	slices.SortFunc(q.features, func(a, b queried) int { return cmp.Compare(a.rank, b.rank) })
-	q.features = q.features[:min(len(q.features), maxQuery)]
-	q.at = make(map[uint32]int, len(q.features))
+	slices.Sort(order)
+	q := &query{t: t, features: make([]queried, min(len(order), maxQuery))}
 	for i := range q.features {
-		f := &q.features[i]
-		q.at[f.id] = i
-		f.w = m.weight(f.id, float32(f.static)/weightUnit)
+		q.features[i] = all[uint32(order[i])]
 	}
+	q.tabulate()
 	return q
 }
 
 // weight lowers a feature's weight where the stored clusters show that it is more common than the background says. The
 // first few clusters that hold it say nothing yet: they may be copies of this very message that did not find together.
-func (m *memory) weight(id uint32, static float32) float32 {
-	n := m.held.count(id) - fewHolders
+func (m *memory) weight(holders int, static float32) float32 {
+	n := holders - fewHolders
 	if n < 1 {
 		return static
 	}
@@ -119,10 +145,11 @@ func (m *memory) matches(q *query) []match {
 	s.touched = s.touched[:0]
 	for i := range q.features {
 		f := &q.features[i]
+		s.found = m.post.find(s.found[:0], f.id, indexLimit)
+		f.w = m.weight(len(s.found), float32(f.static)/weightUnit)
 		if f.w <= 0 {
 			continue
 		}
-		s.found = m.post.find(s.found[:0], f.id, indexLimit)
 		for _, h := range s.found {
 			if s.evidence[h] == 0 {
 				s.touched = append(s.touched, h)
@@ -137,20 +164,38 @@ func (m *memory) matches(q *query) []match {
 	return out
 }
 
+// foremost moves the n touched clusters of most evidence to the front and returns them, in no order.
+func (s *scratch) foremost(n int) []uint32 {
+	if len(s.touched) <= n {
+		return s.touched
+	}
+	front, worst := s.touched[:n], s.worst(n)
+	for i, h := range s.touched[n:] {
+		if s.evidence[h] > s.evidence[front[worst]] {
+			front[worst], s.touched[n+i] = h, front[worst]
+			worst = s.worst(n)
+		}
+	}
+	return front
+}
+
+// worst is the place of the least evidence among the first n touched clusters.
+func (s *scratch) worst(n int) int {
+	worst := 0
+	for i, h := range s.touched[:n] {
+		if s.evidence[h] < s.evidence[s.touched[worst]] {
+			worst = i
+		}
+	}
+	return worst
+}
+
 // maxVerified is how many candidates are measured in full.
 const maxVerified = 24
 
 func (m *memory) verify(q *query) []match {
-	s := &m.scratch
-	if len(s.touched) > maxVerified {
-		slices.SortFunc(s.touched, func(a, b uint32) int { return cmp.Compare(s.evidence[b], s.evidence[a]) })
-		for _, h := range s.touched[maxVerified:] {
-			s.evidence[h] = 0
-		}
-		s.touched = s.touched[:maxVerified]
-	}
 	var out []match
-	for _, h := range s.touched {
+	for _, h := range m.scratch.foremost(maxVerified) {
 		if x := m.measure(q, h); x.score > 0 {
 			out = append(out, x)
 		}

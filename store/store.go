@@ -171,18 +171,20 @@ func keyOf(key []byte) uint64 {
 
 // Judge says what a message resembles and leaves no trace of it.
 func (s *Store) Judge(t *Trace, x *Transaction) Evidence {
+	q := s.memory.query(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ev := s.judge(t, x)
+	_, ev := s.judge(q, x)
 	return ev
 }
 
 // Count judges a message and counts it. A message that was counted before is judged as it was then.
 func (s *Store) Count(t *Trace, x *Transaction) Evidence {
+	q := s.memory.query(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(x.Time)
-	j, ev := s.judge(t, x)
+	j, ev := s.judge(q, x)
 	if ev.Abstain == "" && !ev.Known {
 		s.count(j, x, None)
 	}
@@ -201,10 +203,10 @@ type judgement struct {
 const minTokens = 12
 
 // judge holds a message against the store.
-func (s *Store) judge(t *Trace, x *Transaction) (*judgement, Evidence) {
-	j := &judgement{q: s.memory.query(t), key: s.hash(x.Message)}
+func (s *Store) judge(q *query, x *Transaction) (*judgement, Evidence) {
+	j := &judgement{q: q, key: s.hash(x.Message)}
 	j.q.sender = s.hash(x.Sender)
-	if !t.informative() {
+	if !q.t.informative() {
 		return j, Evidence{Abstain: "short"}
 	}
 	if d := s.messages[j.key]; d != nil {
