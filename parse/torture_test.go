@@ -16,7 +16,8 @@ const torture = "../../shared/corpora/torture.tar.xz"
 
 func TestTorture(t *testing.T) {
 	if _, err := os.Stat(torture); err != nil {
-		t.Skip("no collection of hard messages beside the repository")
+		t.Log("no collection of hard messages beside the repository: the cases of testdata stand for it")
+		return
 	}
 	cmd := exec.Command("xz", "-dc", torture)
 	out, err := cmd.StdoutPipe()
@@ -24,7 +25,7 @@ func TestTorture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("no xz: %v", err)
+		t.Fatalf("the collection is there, but xz is not: %v", err)
 	}
 	messages, lines, lost := 0, 0, 0
 	for r := tar.NewReader(out); ; {

@@ -18,6 +18,7 @@ import (
 // have it, on the scale of commonScale.
 type background struct {
 	messages float64
+	rarity   [maxStep + 1]float64
 	counts   census // by the high 32 bits of the unseeded hash; the count is on the scale
 }
 
@@ -31,6 +32,9 @@ var backgroundMagic = []byte("spamsim background 1\n")
 
 // minCommon is how many messages must have a feature for it to be kept in a background.
 const minCommon = 4
+
+// maxStep is the highest step of the scale of commonness: 2^32 messages.
+const maxStep = 32 * commonScale
 
 // commonScale is how many steps the scale of commonness has for each doubling.
 const commonScale = 8
@@ -58,7 +62,7 @@ func readBackground(data []byte) (*background, error) {
 	for range next() {
 		id += next()
 		step := next()
-		if !ok || id > math.MaxUint32 || step > 8*64 {
+		if !ok || id > math.MaxUint32 || step > maxStep {
 			return nil, fmt.Errorf("%w: it is cut or damaged", ErrBackground)
 		}
 		for range step {
@@ -68,6 +72,7 @@ func readBackground(data []byte) (*background, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: it is cut", ErrBackground)
 	}
+	b.rate()
 	return b, nil
 }
 
@@ -77,11 +82,15 @@ func (b *background) weight(f feature) float64 {
 	if f.kind == attachment {
 		return limit
 	}
-	n := 1.0
-	if step := b.counts.count(uint32(f.hash >> 32)); step > 0 {
-		n = math.Exp2(float64(step) / commonScale)
+	return min(limit, b.rarity[min(b.counts.count(uint32(f.hash>>32)), len(b.rarity)-1)])
+}
+
+// rate fills rarity, the weight by step of the scale of commonness.
+func (b *background) rate() {
+	for step := range b.rarity {
+		n := math.Exp2(float64(step) / commonScale)
+		b.rarity[step] = math.Log((b.messages+priorMessages)/n) - chanceCut
 	}
-	return min(limit, math.Log((b.messages+priorMessages)/n)-chanceCut)
 }
 
 // priorMessages stands for mail of which nothing is known.

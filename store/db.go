@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // The file, a bbolt database. Numbers in keys are big endian, so that keys are in the order of arrival.
@@ -39,9 +40,9 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	fresh := (err != nil || info.Size() == 0) && !s.opts.ReadOnly
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly})
 	switch {
-	case errors.Is(err, bbolt.ErrTimeout):
+	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrInUse)
-	case errors.Is(err, bbolt.ErrInvalid), errors.Is(err, bbolt.ErrChecksum), errors.Is(err, bbolt.ErrVersionMismatch):
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrForeign, err)
 	case err != nil:
 		return nil, fmt.Errorf("open store: %w", err)

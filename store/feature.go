@@ -1,9 +1,7 @@
 package store
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -111,8 +109,29 @@ func features(words []string) []feature {
 		}
 		long = i
 	}
-	slices.SortFunc(out, func(a, b feature) int { return cmp.Compare(a.hash, b.hash) })
-	return slices.CompactFunc(out, func(a, b feature) bool { return a.hash == b.hash })
+	return distinct(out)
+}
+
+// distinct drops the features that came before, in place.
+func distinct(all []feature) []feature {
+	size := 16
+	for size < 2*len(all) {
+		size *= 2
+	}
+	seen := make([]int32, size) // by the low bits of a hash: a place in all + 1; linear probing
+	out := all[:0]
+next:
+	for _, f := range all {
+		i := int(f.hash) & (size - 1)
+		for ; seen[i] != 0; i = (i + 1) & (size - 1) {
+			if out[seen[i]-1].hash == f.hash {
+				continue next
+			}
+		}
+		out = append(out, f)
+		seen[i] = int32(len(out))
+	}
+	return out
 }
 
 // isBigram says whether a token is two characters of a script that writes no spaces.

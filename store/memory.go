@@ -89,6 +89,7 @@ const weightUnit = 16
 // query prepares a message. It reads only what never changes.
 func (m *memory) query(t *Trace) *query {
 	all := make([]queried, 0, len(t.features))
+	weights := 0.0
 	order := make([]uint64, 0, len(t.features)) // rank, then place in all: ranks are positive, so their bits are in their order
 	for _, f := range t.features {
 		static := m.back.weight(f)
@@ -98,15 +99,35 @@ func (m *memory) query(t *Trace) *query {
 		keyed := mix(f.hash ^ m.key)
 		rank := sampleRank(mix(keyed), static)
 		order = append(order, uint64(math.Float32bits(rank))<<32|uint64(len(all)))
+		weights += static
 		all = append(all, queried{id: uint32(keyed), static: uint8(static * weightUnit), w: float32(static), rank: rank})
 	}
-	slices.Sort(order)
-	q := &query{t: t, features: make([]queried, min(len(order), maxQuery))}
+	order = lowest(order, weights, maxQuery)
+	q := &query{t: t, features: make([]queried, len(order))}
 	for i := range q.features {
 		q.features[i] = all[uint32(order[i])]
 	}
 	q.tabulate()
 	return q
+}
+
+// lowest returns the n lowest of the ranks in order. Of features that weigh w together about w r have a rank below r, so
+// most need not be sorted at all.
+func lowest(order []uint64, weights float64, n int) []uint64 {
+	if len(order) > 2*n {
+		cut := uint64(math.Float32bits(float32(1.5*float64(n)/weights))) << 32
+		low := make([]uint64, 0, 2*n)
+		for _, o := range order {
+			if o < cut {
+				low = append(low, o)
+			}
+		}
+		if len(low) >= n {
+			order = low
+		}
+	}
+	slices.Sort(order)
+	return order[:min(len(order), n)]
 }
 
 // weight lowers a feature's weight where the stored clusters show that it is more common than the background says. The

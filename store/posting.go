@@ -31,9 +31,6 @@ func (p *postings) put(slot uint64) {
 	p.slots[i] = slot
 }
 
-// tomb marks a removed entry: its feature is kept so that it is never zero, its cluster is not.
-const tomb = 1 << 32
-
 // remove forgets that a cluster holds a feature.
 func (p *postings) remove(id, cluster uint32) {
 	if len(p.slots) == 0 {
@@ -42,10 +39,7 @@ func (p *postings) remove(id, cluster uint32) {
 	want := uint64(id)<<32 | uint64(cluster+1)
 	for i := p.home(id); p.slots[i] != 0; {
 		if p.slots[i] == want {
-			p.slots[i] = uint64(id)<<32 | 0
-			if id == 0 {
-				p.slots[i] = tomb
-			}
+			p.slots[i] = max(uint64(id), 1) << 32 // never 0, which is a free slot
 			p.dead++
 			return
 		}

@@ -221,7 +221,7 @@ func (s *Store) judge(q *query, x *Transaction) (*judgement, Evidence) {
 		}
 		j.members++
 	}
-	return j, s.evidence(j)
+	return j, s.evidence(j, x)
 }
 
 // informative says whether there is enough in a message to judge it.
@@ -246,7 +246,7 @@ func (s *Store) again(j *judgement, h uint32) Evidence {
 }
 
 // evidence is what the matches say.
-func (s *Store) evidence(j *judgement) Evidence {
+func (s *Store) evidence(j *judgement, x *Transaction) Evidence {
 	if len(j.matches) == 0 {
 		return Evidence{}
 	}
@@ -262,21 +262,29 @@ func (s *Store) evidence(j *judgement) Evidence {
 	if ev.Member = j.members > 0; !ev.Member {
 		return ev
 	}
-	if best > 0 || j.apart() {
-		ev.Copies++
-		return ev
-	}
-	senders, nets, rcpts := j.matches[0].c.senders.clone(), j.matches[0].c.nets.clone(), j.matches[0].c.rcpts.clone()
-	for _, m := range j.matches[1:j.merged()] {
-		ev.Copies += int(m.c.copies)
-		senders.merge(&m.c.senders)
-		nets.merge(&m.c.nets)
-		rcpts.merge(&m.c.rcpts)
-	}
-	senders.add(j.q.sender, 1)
-	ev.Copies++
-	ev.Senders, ev.Nets, ev.Rcpts = senders.count(), nets.count(), rcpts.count()
+	s.include(&ev, j, best, x)
 	return ev
+}
+
+// include counts the message, and the clusters that it joins, into what is said of the cluster.
+func (s *Store) include(ev *Evidence, j *judgement, best int, x *Transaction) {
+	c := j.matches[best].c
+	senders, nets, rcpts := c.senders.clone(), c.nets.clone(), c.rcpts.clone()
+	if best == 0 && !j.apart() {
+		for _, m := range j.matches[1:j.merged()] {
+			ev.Copies += int(m.c.copies)
+			senders.merge(&m.c.senders)
+			nets.merge(&m.c.nets)
+			rcpts.merge(&m.c.rcpts)
+		}
+	}
+	ev.Copies++
+	senders.add(j.q.sender, 1)
+	nets.add(s.hash(x.Network), 1)
+	for _, r := range x.Recipients {
+		rcpts.add(s.hash(r), 1)
+	}
+	ev.Senders, ev.Nets, ev.Rcpts = senders.count(), nets.count(), rcpts.count()
 }
 
 // foremost is the match to speak of: the best one, unless that is of few copies and another of the clusters that the message

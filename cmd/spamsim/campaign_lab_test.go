@@ -101,7 +101,7 @@ func TestCampaignBehindPostfix(t *testing.T) {
 				}
 			}
 			last := got[messageID(stream[len(stream)-1])]
-			for _, part := range []string{"copies=6;", "senders=6;", "id=mx.lab.test"} {
+			for _, part := range []string{"copies=6;", "senders=6;", "nets=6;", "id=mx.lab.test"} {
 				if !strings.Contains(last, part) {
 					t.Errorf("the last copy: %q, want %s", last, part)
 				}
