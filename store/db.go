@@ -243,8 +243,11 @@ func (c *committer) start(s *Store) {
 	}()
 }
 
-// commit writes what is pending. What cannot be written is kept and tried again with the next.
-func (c *committer) commit(s *Store) error {
+// commit writes what is pending.
+func (c *committer) commit(s *Store) error { return c.write(s, s.db.Update) }
+
+// write writes what is pending through update. What cannot be written is kept and tried again with the next.
+func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) error {
 	s.mu.Lock()
 	if s.changes.empty() {
 		s.mu.Unlock()
@@ -253,7 +256,7 @@ func (c *committer) commit(s *Store) error {
 	todo, taken := s.pending(), s.changes
 	s.changes.reset()
 	s.mu.Unlock()
-	err := s.db.Update(func(tx *bbolt.Tx) error {
+	err := update(func(tx *bbolt.Tx) error {
 		for _, p := range todo {
 			b := tx.Bucket(p.bucket)
 			if p.value == nil {

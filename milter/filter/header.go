@@ -8,7 +8,7 @@ import (
 // HeaderName is the name of the field that carries a verdict.
 const HeaderName = "X-Spamsim"
 
-// lineLength is where the field is folded (RFC 5322 section 2.1.1).
+// lineLength is the most characters of a line of the field (RFC 5322 section 2.1.1).
 const lineLength = 78
 
 // judgement makes the judgement that carries a verdict: its field, and the removal of every other of that name.
@@ -70,7 +70,7 @@ func fold(parts []string) string {
 		}
 		if i > 0 && column+1+len(p)+len(end) > lineLength {
 			b.WriteString("\n\t")
-			column = 8 // a TAB counts to the next multiple of eight
+			column = 1
 		} else {
 			b.WriteByte(' ')
 			column++
