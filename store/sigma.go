@@ -15,6 +15,7 @@ const (
 	nullScale  = 0.9  // c
 	nullGrowth = 0.82 // b
 	nullTail   = 3.0  // a
+	nullFloor  = 100  // N below which nothing was measured: a smaller store is taken for one of this size
 )
 
 // A cluster of many copies is held against a background of its own: single messages beside it do not make a match with it
@@ -41,7 +42,7 @@ func sigmaOf(score float64, stored int) float64 {
 	if score <= 0 {
 		return 0
 	}
-	rate := nullScale * math.Pow(float64(stored), nullGrowth) * math.Pow(score, -nullTail)
+	rate := nullScale * math.Pow(float64(max(stored, nullFloor)), nullGrowth) * math.Pow(score, -nullTail)
 	p := -math.Expm1(-rate)
 	return max(0, min(maxSigma, math.Sqrt2*math.Erfinv(1-2*p)))
 }
