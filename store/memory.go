@@ -15,7 +15,6 @@ type memory struct {
 	live     int
 	many     int // clusters of manyCopies or more
 	post     postings
-	held     census
 	scratch  scratch
 }
 
@@ -42,9 +41,6 @@ type queried struct {
 
 // maxQuery is how many features of a message are looked up.
 const maxQuery = 256
-
-// indexLimit is how many clusters may hold a feature before it is too common to lead anywhere.
-const indexLimit = 256
 
 // find returns the place of a feature.
 func (q *query) find(id uint32) (int, bool) {
@@ -166,7 +162,7 @@ func (m *memory) matches(q *query) []match {
 	s.touched = s.touched[:0]
 	for i := range q.features {
 		f := &q.features[i]
-		s.found = m.post.find(s.found[:0], f.id, indexLimit)
+		s.found = m.post.find(s.found[:0], f.id)
 		f.w = m.weight(len(s.found), float32(f.static)/weightUnit)
 		if f.w <= 0 {
 			continue
@@ -212,7 +208,7 @@ func (s *scratch) worst(n int) int {
 }
 
 // maxVerified is how many candidates are measured in full.
-const maxVerified = 24
+const maxVerified = 12
 
 func (m *memory) verify(q *query) []match {
 	var out []match
@@ -305,20 +301,9 @@ func (m *memory) place(c *cluster) uint32 {
 		m.many++
 	}
 	for _, e := range c.elements {
-		m.index(h, e.id)
+		m.post.add(e.id, h)
 	}
 	return h
-}
-
-func (m *memory) index(h, id uint32) {
-	if m.held.add(id, 1) <= indexLimit {
-		m.post.add(id, h)
-	}
-}
-
-func (m *memory) unindex(h, id uint32) {
-	m.held.add(id, -1)
-	m.post.remove(id, h)
 }
 
 // join counts the message into a cluster.
@@ -326,10 +311,10 @@ func (m *memory) join(h uint32, q *query) {
 	m.setCopies(m.clusters[h], m.clusters[h].copies+1)
 	in, out := m.clusters[h].absorb(q)
 	for _, id := range in {
-		m.index(h, id)
+		m.post.add(id, h)
 	}
 	for _, id := range out {
-		m.unindex(h, id)
+		m.post.remove(id, h)
 	}
 }
 
@@ -348,7 +333,7 @@ func (m *memory) setCopies(c *cluster, n uint32) {
 func (m *memory) drop(h uint32) {
 	m.setCopies(m.clusters[h], 0)
 	for _, e := range m.clusters[h].elements {
-		m.unindex(h, e.id)
+		m.post.remove(e.id, h)
 	}
 	m.clusters[h] = nil
 	m.free = append(m.free, h)
@@ -375,10 +360,10 @@ func (m *memory) merge(a, b uint32) {
 	}
 	ca.tau = min(ca.tau, cb.tau)
 	for _, id := range in {
-		m.index(a, id)
+		m.post.add(id, a)
 	}
 	for _, id := range ca.shrink() {
-		m.unindex(a, id)
+		m.post.remove(id, a)
 	}
 	m.setCopies(ca, ca.copies+cb.copies)
 	ca.senders.merge(&cb.senders)

@@ -26,7 +26,7 @@ func TestPostingsEqualMap(t *testing.T) {
 		}
 	}
 	for id := range uint32(300) {
-		got := p.find(nil, id, 1000)
+		got := p.find(nil, id)
 		slices.Sort(got)
 		var all []uint32
 		for c := range uint32(200) {

@@ -12,23 +12,27 @@ func (p *postings) home(id uint32) int {
 	return int(uint64(id*0x9e3779b1) * uint64(len(p.slots)) >> 32)
 }
 
+// indexLimit is how many clusters may hold a feature before it is too common to lead anywhere: no more are noted.
+const indexLimit = 256
+
 // add notes that a cluster holds a feature; the caller adds a pair once.
 func (p *postings) add(id, cluster uint32) {
 	if 4*(p.used+1) > 3*len(p.slots) {
 		p.rebuild()
 	}
-	p.put(uint64(id)<<32 | uint64(cluster+1))
-	p.used++
-}
-
-func (p *postings) put(slot uint64) {
-	i := p.home(uint32(slot >> 32))
+	i, holders := p.home(id), 0
 	for p.slots[i] != 0 {
+		if s := p.slots[i]; uint32(s>>32) == id && uint32(s) != 0 {
+			if holders++; holders == indexLimit {
+				return
+			}
+		}
 		if i++; i == len(p.slots) {
 			i = 0
 		}
 	}
-	p.slots[i] = slot
+	p.slots[i] = uint64(id)<<32 | uint64(cluster+1)
+	p.used++
 }
 
 // remove forgets that a cluster holds a feature.
@@ -57,21 +61,19 @@ func (p *postings) rebuild() {
 	p.used, p.dead = 0, 0
 	for _, s := range old {
 		if uint32(s) != 0 {
-			p.put(s)
-			p.used++
+			p.add(uint32(s>>32), uint32(s)-1)
 		}
 	}
 }
 
-// find appends the clusters that hold a feature, at most limit of them.
-func (p *postings) find(dst []uint32, id uint32, limit int) []uint32 {
+// find appends the clusters that hold a feature.
+func (p *postings) find(dst []uint32, id uint32) []uint32 {
 	if len(p.slots) == 0 {
 		return dst
 	}
-	for i := p.home(id); p.slots[i] != 0 && limit > 0; {
+	for i := p.home(id); p.slots[i] != 0; {
 		if s := p.slots[i]; uint32(s>>32) == id && uint32(s) != 0 {
 			dst = append(dst, uint32(s)-1)
-			limit--
 		}
 		if i++; i == len(p.slots) {
 			i = 0

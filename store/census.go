@@ -1,6 +1,6 @@
 package store
 
-// A census counts how many clusters hold each feature: open addressing in one array of words, feature<<32 | count.
+// A census counts how many messages have each feature: open addressing in one array of words, feature<<32 | count.
 // The zero value is empty.
 type census struct {
 	slots []uint64
@@ -17,7 +17,7 @@ func (c *census) slot(id uint32) *uint64 {
 	return &c.slots[i]
 }
 
-// count returns how many clusters hold the feature.
+// count returns how many messages have the feature.
 func (c *census) count(id uint32) int {
 	if len(c.slots) == 0 {
 		return 0
