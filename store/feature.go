@@ -1,7 +1,6 @@
 package store
 
 import (
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -192,7 +191,3 @@ func mix(x uint64) uint64 {
 
 // uniform maps a hash to (0, 1].
 func uniform(h uint64) float64 { return float64(h>>11+1) * (1.0 / (1 << 53)) }
-
-// sampleRank is the place of a feature in the order of sampling: features of weight w are drawn in proportion to w, and all
-// messages draw the same ones (exponential ranks, Cohen 1997).
-func sampleRank(h uint64, w float64) float32 { return float32(-math.Log(uniform(h)) / w) }

@@ -36,7 +36,8 @@ type queried struct {
 	id     uint32
 	static uint8   // weight by the shipped background, in sixteenths of a nat
 	w      float32 // weight by that and by what is stored
-	rank   float32
+	rank   float32 // its place in the order of sampling: features of weight w are drawn in proportion to w, and all messages
+	draw   uint64  // draw the same ones (exponential ranks, Cohen 1997); draw is the number that the rank is made of
 }
 
 // maxQuery is how many features of a message are looked up.
@@ -84,46 +85,57 @@ const weightUnit = 16
 
 // query prepares a message. It reads only what never changes.
 func (m *memory) query(t *Trace) *query {
-	all := make([]queried, 0, len(t.features))
-	weights := 0.0
-	order := make([]uint64, 0, len(t.features)) // rank, then place in all: ranks are positive, so their bits are in their order
-	for _, f := range t.features {
-		static := m.back.weight(f)
-		if static <= 0 {
-			continue
-		}
-		keyed := mix(f.hash ^ m.key)
-		rank := sampleRank(mix(keyed), static)
-		order = append(order, uint64(math.Float32bits(rank))<<32|uint64(len(all)))
-		weights += static
-		all = append(all, queried{id: uint32(keyed), static: uint8(static * weightUnit), w: float32(static), rank: rank})
+	all, weights := m.weigh(t)
+	enough := math.Inf(1)
+	if len(all) > 2*maxQuery {
+		enough = spare * maxQuery / weights
 	}
-	order = lowest(order, weights, maxQuery)
-	q := &query{t: t, features: make([]queried, len(order))}
+	order := ranks(all, enough)
+	if len(order) < min(len(all), maxQuery) {
+		order = ranks(all, math.Inf(1))
+	}
+	slices.Sort(order)
+	q := &query{t: t, features: make([]queried, min(len(order), maxQuery))}
 	for i := range q.features {
 		q.features[i] = all[uint32(order[i])]
+		q.features[i].rank = math.Float32frombits(uint32(order[i] >> 32))
 	}
 	q.tabulate()
 	return q
 }
 
-// lowest returns the n lowest of the ranks in order. Of features that weigh w together about w r have a rank below r, so
-// most need not be sorted at all.
-func lowest(order []uint64, weights float64, n int) []uint64 {
-	if len(order) > 2*n {
-		cut := uint64(math.Float32bits(float32(1.5*float64(n)/weights))) << 32
-		low := make([]uint64, 0, 2*n)
-		for _, o := range order {
-			if o < cut {
-				low = append(low, o)
-			}
-		}
-		if len(low) >= n {
-			order = low
+// spare is how many more features than are wanted are ranked: of features that weigh w together about w r have a rank
+// below r.
+const spare = 1.5
+
+// weigh returns the features that tell something, without their ranks, and the sum of their weights.
+func (m *memory) weigh(t *Trace) (all []queried, weights float64) {
+	all = make([]queried, 0, len(t.features))
+	for _, f := range t.features {
+		if static := m.back.weight(f); static > 0 {
+			keyed := mix(f.hash ^ m.key)
+			all = append(all, queried{id: uint32(keyed), draw: mix(keyed), static: uint8(static * weightUnit), w: float32(static)})
+			weights += static
 		}
 	}
-	slices.Sort(order)
-	return order[:min(len(order), n)]
+	return all, weights
+}
+
+// ranks returns the ranks of at most enough, each with its place in all: ranks are positive, so their bits are in their
+// order.
+func ranks(all []queried, enough float64) []uint64 {
+	order := make([]uint64, 0, len(all))
+	for i := range all {
+		f := &all[i]
+		u, w := uniform(f.draw), float64(f.w)
+		if 1-u > enough*w {
+			continue // since -log u >= 1-u
+		}
+		if r := -math.Log(u) / w; r <= enough {
+			order = append(order, uint64(math.Float32bits(float32(r)))<<32|uint64(i))
+		}
+	}
+	return order
 }
 
 // weight lowers a feature's weight where the stored clusters show that it is more common than the background says. The

@@ -4,7 +4,7 @@
 // features of the text (words, pairs of words, beginnings and ends of words), each with the part of the members that have
 // it. A message is held against the clusters that share features with it; the evidence is the sum of the shared features'
 // weights, each the logarithm of how rare the feature is in unrelated mail. Features are drawn alike for every message
-// (see sampleRank), so that a sketch of the same size stands for a short text and for a long one: the evidence then
+// (see ranks), so that a sketch of the same size stands for a short text and for a long one: the evidence then
 // measures how much of the cluster's text the message contains, and padding does not dilute it.
 //
 // The file is a bbolt database; db.go has its format.
