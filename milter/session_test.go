@@ -261,6 +261,7 @@ func TestNoMemoryLeft(t *testing.T) {
 		a, b := connect(t, l, postfix37), connect(t, l, postfix37)
 		large := letter{from: "<a@b.test>", to: []string{"<c@d.test>"}, body: []string{strings.Repeat("x", 2000)}}
 		a.open(large)
+		synctest.Wait() // until the server has it
 		want(t, b.mail(large), "y 452 4.3.1 Insufficient memory, try again later")
 		a.send('E', "")
 		want(t, a.answers(), "i 0 X-Spamsim| clean; id=mx", "c")
