@@ -3,6 +3,7 @@ package smtpproxy
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"spamsim/milter/filter"
@@ -121,14 +122,13 @@ func TestLMTPClientRefused(t *testing.T) {
 // TestLMTPAnswersCut: the recipients that were answered have their mail, the others come back.
 func TestLMTPAnswersCut(t *testing.T) {
 	hop := newFake(t, func(f *fake) {
-		n := 0
+		var n atomic.Int32 // two connections ask
 		f.lmtp = true
 		f.answer = func(_ int, line string) string {
 			if line != "." {
 				return ""
 			}
-			n++
-			return []string{"", "250 2.0.0 first", hangUp, "250 2.0.0 next"}[n]
+			return []string{"", "250 2.0.0 first", hangUp, "250 2.0.0 next"}[n.Add(1)]
 		}
 	})
 	_, addr := start(t, Config{NextHop: hop.url(), LMTP: true})
