@@ -33,6 +33,7 @@ var floors = map[string][]string{
 
 	"milter":           {"milter/filter"},
 	"milter/smtpproxy": {"milter/filter"},
+	"milter/dccifd":    {"milter/filter"},
 
 	"cmd/spamsim/internal/config":  {"configs"},
 	"cmd/spamsim/internal/control": {"cmd/spamsim/internal/source", "milter/filter", "store"},
@@ -67,8 +68,8 @@ var homes = map[string][]string{
 	"github.com/emersion/go-milter":  {}, // the tests' reference, never the product's
 
 	"log":      {"cmd/spamsim/..."},
-	"log/slog": {"store/...", "milter", "milter/smtpproxy", "cmd/spamsim/..."},
-	"net":      {"store/replica", "milter", "milter/smtpproxy", "cmd/spamsim/..."},
+	"log/slog": {"store/...", "milter", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
+	"net":      {"store/replica", "milter", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
 	"net/http": {"cmd/spamsim/..."},
 	"os":       {"store/...", "milter", "milter/smtpproxy", "cmd/spamsim/..."},
 	"time":     {"store/...", "milter/...", "cmd/spamsim/..."},

@@ -1,0 +1,107 @@
+package dccifd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"spamsim/milter/filter"
+)
+
+// verdict finds out what is to be said of the message. raw is nil where it was too large to be kept. The error is that of
+// a server which is cut.
+func (c *session) verdict(q *request, raw []byte, size int) (*filter.Verdict, error) {
+	s := c.server
+	q.env.Time = time.Now()
+	if size > s.maxMessage() {
+		s.count(func(n *Stats) { n.Skipped++ })
+		return s.pass(&q.env, filter.Skipped, "size"), nil
+	}
+	ask := s.Peek
+	if q.counts() {
+		ask = s.Check
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.judgeTimeout())
+	defer cancel()
+	done := make(chan *filter.Verdict, 1) // room for a verdict that comes when nobody waits any more
+	s.running.Go(func() { done <- s.judge(ctx, ask, &q.env, raw) })
+	select {
+	case v := <-done:
+		if v == nil {
+			return s.failed(&q.env, "panic"), nil
+		}
+		return v, nil
+	case <-ctx.Done():
+		c.leave(done)
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, ErrServerClosed
+		}
+		return s.failed(&q.env, "timeout"), nil
+	}
+}
+
+// leave leaves a judgement behind, which holds the message until it ends.
+func (c *session) leave(done <-chan *filter.Verdict) {
+	held := c.held
+	c.held = 0
+	c.server.running.Go(func() {
+		<-done
+		c.server.held.give(held)
+	})
+}
+
+// judge judges one message within the limit of messages judged at once. It returns nil where that panicked, which
+// concerns that message alone.
+func (s *Server) judge(ctx context.Context, ask filter.CheckFunc, env *filter.Envelope, raw []byte) (v *filter.Verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log().Error("judging panicked", "door", env.Door, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			v = nil
+		}
+	}()
+	select {
+	case s.judging <- struct{}{}:
+		defer func() { <-s.judging }()
+	case <-ctx.Done():
+		return nil // nobody waits for it
+	}
+	j := ask(ctx, env, raw)
+	return &j.Verdict
+}
+
+// failed is the verdict on a message on which judging itself failed.
+func (s *Server) failed(env *filter.Envelope, reason string) *filter.Verdict {
+	s.count(func(n *Stats) { n.Failed++ })
+	s.log().Error("judging failed", "door", env.Door, "reason", reason)
+	return s.pass(env, filter.Error, reason)
+}
+
+// pass is the verdict on a message that was not judged.
+func (s *Server) pass(env *filter.Envelope, kind filter.Kind, reason string) *filter.Verdict {
+	if s.Pass == nil {
+		return &filter.Verdict{Kind: kind, Reason: reason}
+	}
+	j := s.Pass(env, kind, reason)
+	return &j.Verdict
+}
+
+// report writes the message's one line in the log, with the keys that every door has.
+func (s *Server) report(env *filter.Envelope, v *filter.Verdict, size int, took time.Duration) {
+	s.count(func(n *Stats) { n.Messages++ })
+	s.log().LogAttrs(context.Background(), slog.LevelInfo, "message",
+		slog.String("door", env.Door),
+		slog.String("client", env.ClientAddr),
+		slog.String("sender", env.Sender),
+		slog.Int("recipients", len(env.Recipients)),
+		slog.Int("size", size),
+		slog.Any("verdict", v.Kind),
+		slog.String("reason", v.Reason),
+		slog.String("cluster", v.Cluster),
+		slog.String("id", env.QueueID),
+		slog.Duration("took", took),
+		slog.String("action", "tag"),
+	)
+}
