@@ -21,7 +21,7 @@ type memory struct {
 type scratch struct {
 	evidence []float32 // by handle
 	touched  []uint32
-	found    []uint32
+	common   []holders
 }
 
 // A query is a message as the memory sees it.
@@ -171,26 +171,66 @@ func (m *memory) matches(q *query) []match {
 	for len(s.evidence) < len(m.clusters) {
 		s.evidence = append(s.evidence, 0)
 	}
-	s.touched = s.touched[:0]
+	s.touched, s.common = s.touched[:0], s.common[:0]
+	work := 0
 	for i := range q.features {
 		f := &q.features[i]
-		s.found = m.post.find(s.found[:0], f.id)
-		f.w = m.weight(len(s.found), float32(f.static)/weightUnit)
-		if f.w <= 0 {
-			continue
+		one, all := m.post.find(f.id)
+		static := float32(f.static) / weightUnit
+		switch {
+		case one != noCluster:
+			f.w = static
+			s.add(one, f.w)
+		case len(all) <= rareHolders:
+			f.w = m.weight(len(all), static)
+			work += len(all)
+			s.addAll(all, f.w)
+		default:
+			f.w = m.weight(len(all), static)
+			s.common = append(s.common, holders{all, f.w})
 		}
-		for _, h := range s.found {
-			if s.evidence[h] == 0 {
-				s.touched = append(s.touched, h)
-			}
-			s.evidence[h] += f.w
+	}
+	slices.SortFunc(s.common, func(a, b holders) int { return len(a.all) - len(b.all) })
+	for _, c := range s.common {
+		if work += len(c.all); work > maxWork {
+			break
 		}
+		s.addAll(c.all, c.w)
 	}
 	out := m.verify(q)
 	for _, h := range s.touched {
 		s.evidence[h] = 0
 	}
 	return out
+}
+
+// Holders of features are visited rarest first, until there were maxWork: a feature that very many hold tells little about
+// which of them to look at, and whoever makes up mail of such features makes no work. What is looked at is then measured
+// by all features.
+const (
+	rareHolders = 16
+	maxWork     = 4096
+)
+
+// holders are the clusters that hold a common feature, and its weight.
+type holders struct {
+	all []uint32
+	w   float32
+}
+
+func (s *scratch) addAll(handles []uint32, w float32) {
+	if w > 0 {
+		for _, h := range handles {
+			s.add(h, w)
+		}
+	}
+}
+
+func (s *scratch) add(h uint32, w float32) {
+	if s.evidence[h] == 0 {
+		s.touched = append(s.touched, h)
+	}
+	s.evidence[h] += w
 }
 
 // foremost moves the n touched clusters of most evidence to the front and returns them, in no order.

@@ -1,83 +1,135 @@
 package store
 
-// postings finds the clusters that hold a feature: a multimap from feature to cluster in one array of words without
-// pointers, open addressing with linear probing. The zero value is empty.
+import "math/bits"
+
+// postings finds the clusters that hold a feature: a multimap from feature to cluster in arrays of words without pointers,
+// cut into shards and pages so that growing moves a small part at a time. The zero value is empty.
 type postings struct {
-	slots []uint64 // feature<<32 | cluster+1; 0 is free, a low half of 0 under a feature is a removed entry
-	used  int      // slots that are not free
-	dead  int      // of these, removed
+	shards [shards]shard // by the high bits of the spread feature
+	lists  lists
 }
 
-func (p *postings) home(id uint32) int {
-	return int(uint64(id*0x9e3779b1) * uint64(len(p.slots)) >> 32)
-}
+// shards is how many parts the table of features has: what is moved at once when it grows is one of them.
+const shards = 256
 
 // indexLimit is how many clusters may hold a feature before it is too common to lead anywhere: no more are noted.
 const indexLimit = 256
 
-// add notes that a cluster holds a feature; the caller adds a pair once.
-func (p *postings) add(id, cluster uint32) {
-	if 4*(p.used+1) > 3*len(p.slots) {
-		p.rebuild()
-	}
-	i, holders := p.home(id), 0
-	for p.slots[i] != 0 {
-		if s := p.slots[i]; uint32(s>>32) == id && uint32(s) != 0 {
-			if holders++; holders == indexLimit {
-				return
-			}
-		}
-		if i++; i == len(p.slots) {
+// A shard is a hash table with linear probing.
+type shard struct {
+	slots []uint64 // feature<<32 | its clusters: of one cluster its number + 1, of more isList and the place of the list; 0 is free
+	used  int
+}
+
+const isList = 1 << 31
+
+// spread is a hash of a feature whose high bits choose the shard and whose others the slot.
+func spread(id uint32) uint64 { return uint64(id) * 0x9e3779b97f4a7c15 }
+
+func (p *postings) at(id uint32) (*shard, uint64) {
+	h := spread(id)
+	return &p.shards[h>>56], h << 8
+}
+
+// slot is where the feature is, or the free slot where it would be.
+func (s *shard) slot(id uint32, h uint64) int {
+	i := s.home(h)
+	for uint32(s.slots[i]) != 0 && uint32(s.slots[i]>>32) != id {
+		if i++; i == len(s.slots) {
 			i = 0
 		}
 	}
-	p.slots[i] = uint64(id)<<32 | uint64(cluster+1)
-	p.used++
+	return i
+}
+
+func (s *shard) home(h uint64) int {
+	hi, _ := bits.Mul64(h, uint64(len(s.slots)))
+	return int(hi)
+}
+
+// find returns the clusters that hold a feature, or where one does, that one and nil. The slice is good until the next change.
+func (p *postings) find(id uint32) (one uint32, all []uint32) {
+	s, h := p.at(id)
+	if s.used == 0 {
+		return noCluster, nil
+	}
+	ref := uint32(s.slots[s.slot(id, h)])
+	if ref&isList != 0 {
+		return noCluster, p.lists.get(ref &^ isList)
+	}
+	return ref - 1, nil
+}
+
+// noCluster is no cluster's number.
+const noCluster = ^uint32(0)
+
+// add notes that a cluster holds a feature; the caller adds a pair once.
+func (p *postings) add(id, cluster uint32) {
+	s, h := p.at(id)
+	if 4*(s.used+1) > 3*len(s.slots) {
+		s.grow()
+	}
+	i := s.slot(id, h)
+	ref := uint32(s.slots[i])
+	switch {
+	case ref == 0:
+		s.used++
+		ref = cluster + 1
+	case ref&isList == 0:
+		ref = isList | p.lists.pair(ref-1, cluster)
+	default:
+		ref = isList | p.lists.add(ref&^isList, cluster)
+	}
+	s.slots[i] = uint64(id)<<32 | uint64(ref)
+}
+
+func (s *shard) grow() {
+	old := s.slots
+	s.slots = make([]uint64, max(16, len(old)+len(old)/2))
+	for _, x := range old {
+		if uint32(x) != 0 {
+			id := uint32(x >> 32)
+			s.slots[s.slot(id, spread(id)<<8)] = x
+		}
+	}
 }
 
 // remove forgets that a cluster holds a feature.
 func (p *postings) remove(id, cluster uint32) {
-	if len(p.slots) == 0 {
+	s, h := p.at(id)
+	if s.used == 0 {
 		return
 	}
-	want := uint64(id)<<32 | uint64(cluster+1)
-	for i := p.home(id); p.slots[i] != 0; {
-		if p.slots[i] == want {
-			p.slots[i] = max(uint64(id), 1) << 32 // never 0, which is a free slot
-			p.dead++
-			return
+	i := s.slot(id, h)
+	ref := uint32(s.slots[i])
+	switch {
+	case ref&isList != 0:
+		if last, left := p.lists.remove(ref&^isList, cluster); left == 1 {
+			s.slots[i] = uint64(id)<<32 | uint64(last+1)
 		}
-		if i++; i == len(p.slots) {
-			i = 0
-		}
+	case ref == cluster+1:
+		s.free(i)
 	}
 }
 
-// rebuild makes room, dropping what was removed.
-func (p *postings) rebuild() {
-	old := p.slots
-	size := max(1<<10, 2*(p.used-p.dead+1)+(p.used-p.dead)/2)
-	p.slots = make([]uint64, size)
-	p.used, p.dead = 0, 0
-	for _, s := range old {
-		if uint32(s) != 0 {
-			p.add(uint32(s>>32), uint32(s)-1)
+// free empties a slot and moves up those behind it that would not be found any more (Knuth, volume 3, algorithm 6.4 R).
+func (s *shard) free(i int) {
+	s.used--
+	n := len(s.slots)
+	for j := i; ; {
+		s.slots[i] = 0
+		for {
+			if j++; j == n {
+				j = 0
+			}
+			if uint32(s.slots[j]) == 0 {
+				return
+			}
+			home := s.home(spread(uint32(s.slots[j]>>32)) << 8)
+			if (j-home+n)%n >= (j-i+n)%n {
+				break
+			}
 		}
+		s.slots[i], i = s.slots[j], j
 	}
-}
-
-// find appends the clusters that hold a feature.
-func (p *postings) find(dst []uint32, id uint32) []uint32 {
-	if len(p.slots) == 0 {
-		return dst
-	}
-	for i := p.home(id); p.slots[i] != 0; {
-		if s := p.slots[i]; uint32(s>>32) == id && uint32(s) != 0 {
-			dst = append(dst, uint32(s)-1)
-		}
-		if i++; i == len(p.slots) {
-			i = 0
-		}
-	}
-	return dst
 }
