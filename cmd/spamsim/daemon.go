@@ -31,24 +31,17 @@ type daemon struct {
 	store   *store.Store
 	doors   []door
 	control door
-	smtp    []net.Addr // where SMTP is taken
+	smtp    []net.Addr // where SMTP is taken, and LMTP behind it
 	failed  chan error // of the first part that fails
 	running sync.WaitGroup
 }
 
-// An opening is a door with the addresses that it is to be served on.
-type opening struct {
-	name      string
-	door      door
-	addresses []config.Address
-}
-
 // startDaemon opens the store and every listener, and then begins to serve.
-func startDaemon(conf *config.Loaded, log *slog.Logger) (d *daemon, err error) {
+func startDaemon(conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
 	if err := os.MkdirAll(filepath.Dir(conf.Store.Path), 0o750); err != nil {
 		return nil, err
 	}
-	d = &daemon{log: log, failed: make(chan error, 1)}
+	d := &daemon{log: log, failed: make(chan error, 1)}
 	d.store, err = store.Open(conf.Store.Path, store.Options{
 		Window:  conf.Store.Window.Duration,
 		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
@@ -72,42 +65,6 @@ func startDaemon(conf *config.Loaded, log *slog.Logger) (d *daemon, err error) {
 	return d, d.open(conf, openings, local)
 }
 
-// openDoors makes the doors that the configuration names.
-func openDoors(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, error) {
-	var out []opening
-	if len(conf.SMTP.Listen) > 0 {
-		proxy, err := smtpproxy.New(proxyConfig(conf, judge, log))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, opening{"smtp", proxy, conf.SMTP.Listen})
-	}
-	if len(conf.Milter.Listen) > 0 {
-		m := &milter.Server{
-			Check: judge.check, Pass: judge.pass, Log: log,
-			MaxMessage: int(conf.Limits.MaxJudgedSize), MaxHeld: int64(conf.Limits.Memory),
-		}
-		out = append(out, opening{"milter", m, conf.Milter.Listen})
-	}
-	return out, nil
-}
-
-// proxyConfig is what the configuration says of the SMTP proxy.
-func proxyConfig(conf *config.Loaded, judge *judging, log *slog.Logger) smtpproxy.Config {
-	c := smtpproxy.Config{
-		NextHop: conf.SMTP.NextHop, Hostname: conf.ID, Check: judge.check, Pass: judge.pass, Logger: log,
-		Trusted: prefixes(conf.SMTP.Trusted), RecipientDomains: conf.SMTP.RecipientDomains,
-		MaxJudged: int(conf.Limits.MaxJudgedSize), MemoryBudget: int64(conf.Limits.Memory), MaxConns: conf.SMTP.Connections,
-	}
-	for _, a := range conf.SMTP.Listen {
-		c.Listen = append(c.Listen, a.Addr)
-	}
-	if conf.SMTP.BareLF == "reject" {
-		c.BareLF = smtpproxy.RejectBareLF
-	}
-	return c
-}
-
 // open listens everywhere and begins to serve; the control socket comes last, since who finds it may use it.
 func (d *daemon) open(conf *config.Loaded, openings []opening, local *control.Local) error {
 	for _, o := range openings {
@@ -117,7 +74,7 @@ func (d *daemon) open(conf *config.Loaded, openings []opening, local *control.Lo
 			if err != nil {
 				return fmt.Errorf("%s: %w", o.name, err)
 			}
-			if o.name == "smtp" {
+			if o.name != "milter" {
 				d.smtp = append(d.smtp, l.Addr())
 			}
 			d.log.Info("listening", "door", o.name, "addr", l.Addr().String())

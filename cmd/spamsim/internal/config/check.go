@@ -88,19 +88,71 @@ func (k *checker) smtp(c *Config) {
 	for _, d := range c.SMTP.RecipientDomains {
 		k.want(domain.MatchString(d), "smtp.recipient_domains", "names %q: write \"example.com\" or \".example.com\"", d)
 	}
+	k.listeners(c)
+	k.access(c)
+	k.encryption(c)
+}
+
+// listeners checks that no address is taken twice and none is the next hop.
+func (k *checker) listeners(c *Config) {
 	seen := map[Address]string{}
 	for _, l := range []struct {
 		path string
 		list []Address
-	}{{"smtp.listen", c.SMTP.Listen}, {"milter.listen", c.Milter.Listen}} {
+	}{{"smtp.listen", c.SMTP.Listen}, {"smtp.lmtp_listen", c.SMTP.LMTPListen}, {"milter.listen", c.Milter.Listen}} {
 		for _, a := range l.list {
 			k.want(seen[a] == "" || strings.HasSuffix(a.Addr, ":0"), l.path, "names %s, which %s has already", a, seen[a])
 			seen[a] = l.path
 		}
 	}
-	for _, a := range c.SMTP.Listen {
+	for _, a := range slices.Concat(c.SMTP.Listen, c.SMTP.LMTPListen) {
 		k.want(!loops(a, c.SMTP.NextHop), "smtp.next_hop", "is %s, where spamsim itself listens: mail would go round for ever", a)
 	}
+}
+
+// The shortest prefixes of networks that are one site's: 10.0.0.0/8 and fc00::/7 are private, a shorter one is not.
+const (
+	widest4 = 8
+	widest6 = 7
+)
+
+// access checks who is let in, so that no setting makes an open relay.
+func (k *checker) access(c *Config) {
+	for _, l := range []struct {
+		path string
+		list []Network
+	}{{"smtp.trusted", c.SMTP.Trusted}, {"smtp.proxy_protocol", c.SMTP.ProxyProtocol}} {
+		for _, n := range l.list {
+			widest := widest6
+			if n.Addr().Is4() {
+				widest = widest4
+			}
+			k.want(n.Bits() >= widest, l.path, "names %s: so large a network is not the site's own, and who is in it could send anywhere", n)
+		}
+	}
+	plain := !spoken(c.SMTP.NextHop)
+	k.want(!c.SMTP.XCLIENT || !plain, "smtp.xclient", "is for a next hop that is a server: smtp://host:port or lmtp://host:port")
+	k.want(!c.SMTP.Auth || !plain, "smtp.auth", "is for a next hop that is a server: smtp://host:port or lmtp://host:port")
+}
+
+// spoken tells whether a next hop speaks SMTP or LMTP.
+func spoken(hop string) bool { return !strings.HasPrefix(hop, "maildir:") }
+
+// encryption checks the settings of TLS on both sides.
+func (k *checker) encryption(c *Config) {
+	k.oneOf("smtp.next_hop_tls", c.SMTP.NextHopTLS, "off", "require")
+	demanded := c.SMTP.NextHopTLS == "require"
+	k.want(!demanded || spoken(c.SMTP.NextHop), "smtp.next_hop_tls", "is for a next hop that is a server: smtp://host:port or lmtp://host:port")
+	for path, v := range map[string]string{"smtp.next_hop_name": c.SMTP.NextHopName, "smtp.next_hop_ca": c.SMTP.NextHopCA} {
+		k.want(v == "" || demanded, path, "has no effect unless next_hop_tls is \"require\"")
+	}
+	k.want(c.SMTP.NextHopName == "" || domain.MatchString(c.SMTP.NextHopName) && c.SMTP.NextHopName[0] != '.',
+		"smtp.next_hop_name", "is %q: write a host's name, such as \"mx.example.com\"", c.SMTP.NextHopName)
+	for path, v := range map[string]string{"smtp.next_hop_ca": c.SMTP.NextHopCA, "tls.certificate": c.TLS.Certificate, "tls.key": c.TLS.Key} {
+		k.want(v == "" || strings.HasPrefix(v, "/"), path, "is %q: write a path from the root", v)
+	}
+	k.want(c.TLS.Certificate == "" || c.TLS.Key != "", "tls.certificate", "needs tls.key: the file of its key")
+	k.want(c.TLS.Key == "" || c.TLS.Certificate != "", "tls.key", "needs tls.certificate: the file of its certificate")
 }
 
 // loops tells whether the next hop is the listener itself, as far as names alone can tell.

@@ -12,6 +12,7 @@ type Config struct {
 	DKIMHosts []string `toml:"dkim_hosts"` // authserv-ids, RFC 8601 section 2.5
 
 	SMTP   SMTP     `toml:"smtp"`
+	TLS    TLS      `toml:"tls"`
 	Milter Milter   `toml:"milter"`
 	Store  Store    `toml:"store"`
 	Bulk   Bulk     `toml:"bulk"`
@@ -23,11 +24,24 @@ type Config struct {
 // SMTP is the proxy.
 type SMTP struct {
 	Listen           []Address `toml:"listen"`
-	NextHop          string    `toml:"next_hop"` // a URL; a maildir's path is absolute after Load
+	LMTPListen       []Address `toml:"lmtp_listen"`
+	NextHop          string    `toml:"next_hop"`      // a URL; a maildir's path is absolute after Load
+	NextHopTLS       string    `toml:"next_hop_tls"`  // "off", "require"
+	NextHopName      string    `toml:"next_hop_name"` // in its certificate
+	NextHopCA        string    `toml:"next_hop_ca"`   // a file of PEM certificates
+	XCLIENT          bool      `toml:"xclient"`
+	Auth             bool      `toml:"auth"`
 	Trusted          []Network `toml:"trusted"`
 	RecipientDomains []string  `toml:"recipient_domains"`
+	ProxyProtocol    []Network `toml:"proxy_protocol"` // load balancers
 	Connections      int       `toml:"connections"`
 	BareLF           string    `toml:"bare_lf"` // "normalize", "reject"
+}
+
+// TLS is what clients are offered by STARTTLS. Both are files in PEM; without them it is not offered.
+type TLS struct {
+	Certificate string `toml:"certificate"`
+	Key         string `toml:"key"`
 }
 
 // Milter is the milter.

@@ -95,6 +95,8 @@ func wants(t reflect.Type) string {
 		return "wants a whole number"
 	case t.Kind() == reflect.Float64:
 		return "wants a number"
+	case t.Kind() == reflect.Bool:
+		return "wants true or false"
 	}
 	return "wants a quoted string"
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"spamsim/cmd/spamsim/internal/config"
+)
+
+// A certificate is that of this host, read from two files, and again when they change: those who renew certificates
+// restart nothing.
+type certificate struct {
+	files [2]string // certificate and key, PEM
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	seen [2]stamp
+	held *tls.Certificate
+}
+
+// A stamp tells one state of a file from another.
+type stamp struct {
+	size int64
+	time time.Time
+}
+
+// readCertificate reads one that must be good.
+func readCertificate(c config.TLS, log *slog.Logger) (*certificate, error) {
+	out := &certificate{files: [2]string{c.Certificate, c.Key}, log: log}
+	out.seen = out.stamps()
+	held, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	out.held = &held
+	return out, nil
+}
+
+// stamps are those of the files now; a file that is not there has none.
+func (c *certificate) stamps() (out [2]stamp) {
+	for i, name := range c.files {
+		if info, err := os.Stat(name); err == nil {
+			out[i] = stamp{info.Size(), info.ModTime()}
+		}
+	}
+	return out
+}
+
+// get is the certificate for a handshake. Files that are no good, such as while the two are being replaced one after the
+// other, leave the old one in use until they change again.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.stamps()
+	if now == c.seen {
+		return c.held, nil
+	}
+	c.seen = now
+	held, err := tls.LoadX509KeyPair(c.files[0], c.files[1])
+	if err != nil {
+		c.log.Warn("the new certificate cannot be read, the old one stays in use", "err", err)
+		return c.held, nil
+	}
+	c.held = &held
+	c.log.Info("certificate read again", "file", c.files[0])
+	return c.held, nil
+}
+
+// clientTLS is what clients are offered, nil where the configuration has no certificate.
+func clientTLS(c config.TLS, log *slog.Logger) (*tls.Config, error) {
+	if c.Certificate == "" {
+		return nil, nil
+	}
+	held, err := readCertificate(c, log)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{GetCertificate: held.get, MinVersion: tls.VersionTLS12}, nil
+}
+
+// errNoCertificates is a file of authorities that holds none.
+var errNoCertificates = errors.New("no certificates in PEM")
+
+// hopTLS is what is demanded of the next hop, nil where plain text will do.
+func hopTLS(c config.SMTP) (*tls.Config, error) {
+	if c.NextHopTLS != "require" {
+		return nil, nil
+	}
+	out := &tls.Config{ServerName: c.NextHopName, MinVersion: tls.VersionTLS12}
+	if c.NextHopCA == "" {
+		return out, nil
+	}
+	pem, err := os.ReadFile(c.NextHopCA)
+	if err != nil {
+		return nil, fmt.Errorf("smtp.next_hop_ca: %w", err)
+	}
+	out.RootCAs = x509.NewCertPool()
+	if !out.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("smtp.next_hop_ca: %s: %w", c.NextHopCA, errNoCertificates)
+	}
+	return out, nil
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"log/slog"
+
+	"spamsim/cmd/spamsim/internal/config"
+	"spamsim/milter"
+	"spamsim/milter/smtpproxy"
+)
+
+// An opening is a door with the addresses that it is to be served on.
+type opening struct {
+	name      string
+	door      door
+	addresses []config.Address
+}
+
+// openDoors makes the doors that the configuration names.
+func openDoors(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, error) {
+	out, err := proxies(conf, judge, log)
+	if err != nil {
+		return nil, err
+	}
+	if len(conf.Milter.Listen) > 0 {
+		m := &milter.Server{
+			Check: judge.check, Pass: judge.pass, Log: log,
+			MaxMessage: int(conf.Limits.MaxJudgedSize), MaxHeld: int64(conf.Limits.Memory),
+		}
+		out = append(out, opening{"milter", m, conf.Milter.Listen})
+	}
+	return out, nil
+}
+
+// proxies are a proxy for clients that speak SMTP and one for those that speak LMTP, with the same next hop.
+func proxies(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, error) {
+	c, err := proxyConfig(conf, judge, log)
+	if err != nil {
+		return nil, err
+	}
+	var out []opening
+	for _, o := range []opening{{"smtp", nil, conf.SMTP.Listen}, {"lmtp", nil, conf.SMTP.LMTPListen}} {
+		if len(o.addresses) == 0 {
+			continue
+		}
+		c.LMTP, c.Listen = o.name == "lmtp", nil
+		for _, a := range o.addresses {
+			c.Listen = append(c.Listen, a.Addr)
+		}
+		if o.door, err = smtpproxy.New(c); err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// proxyConfig is what the configuration says of both proxies.
+func proxyConfig(conf *config.Loaded, judge *judging, log *slog.Logger) (smtpproxy.Config, error) {
+	c := smtpproxy.Config{
+		NextHop: conf.SMTP.NextHop, Hostname: conf.ID, Check: judge.check, Pass: judge.pass, Logger: log,
+		Trusted: prefixes(conf.SMTP.Trusted), RecipientDomains: conf.SMTP.RecipientDomains,
+		ProxyPeers: prefixes(conf.SMTP.ProxyProtocol), XCLIENT: conf.SMTP.XCLIENT, Auth: conf.SMTP.Auth,
+		MaxJudged: int(conf.Limits.MaxJudgedSize), MemoryBudget: int64(conf.Limits.Memory), MaxConns: conf.SMTP.Connections,
+	}
+	if conf.SMTP.BareLF == "reject" {
+		c.BareLF = smtpproxy.RejectBareLF
+	}
+	var err error
+	if c.TLS, err = clientTLS(conf.TLS, log); err != nil {
+		return c, err
+	}
+	c.NextHopTLS, err = hopTLS(conf.SMTP)
+	return c, err
+}
