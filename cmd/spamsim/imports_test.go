@@ -44,7 +44,7 @@ var floors = map[string][]string{
 	"cmd/spamsim": {
 		"cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo",
 		"cmd/spamsim/internal/near", "cmd/spamsim/internal/source",
-		"configs", "milter", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
+		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
 	},
 }
 
