@@ -14,11 +14,12 @@ import (
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/milter"
+	"spamsim/milter/dccifd"
 	"spamsim/milter/smtpproxy"
 	"spamsim/store"
 )
 
-// A door takes mail: the SMTP proxy, the milter; the control socket is served as one.
+// A door takes mail: the SMTP proxy, the milter, the socket for scanners; the control socket is served as one.
 type door interface {
 	Serve(l net.Listener) error
 	Shutdown(ctx context.Context) error
@@ -74,7 +75,7 @@ func (d *daemon) open(conf *config.Loaded, openings []opening, local *control.Lo
 			if err != nil {
 				return fmt.Errorf("%s: %w", o.name, err)
 			}
-			if o.name != "milter" {
+			if o.name == "smtp" || o.name == "lmtp" {
 				d.smtp = append(d.smtp, l.Addr())
 			}
 			d.log.Info("listening", "door", o.name, "addr", l.Addr().String())
@@ -98,7 +99,7 @@ func (d *daemon) open(conf *config.Loaded, openings []opening, local *control.Lo
 func (d *daemon) serve(name string, door door, l net.Listener) {
 	d.running.Go(func() {
 		err := door.Serve(l)
-		if err == nil || errors.Is(err, smtpproxy.ErrServerClosed) || errors.Is(err, milter.ErrServerClosed) {
+		if err == nil || errors.Is(err, smtpproxy.ErrServerClosed) || errors.Is(err, milter.ErrServerClosed) || errors.Is(err, dccifd.ErrServerClosed) {
 			return
 		}
 		select {

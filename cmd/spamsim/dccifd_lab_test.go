@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,34 +13,12 @@ import (
 
 	"spamsim/cmd/spamsim/internal/demo"
 	"spamsim/cmd/spamsim/internal/lab"
-	"spamsim/milter/dccifd"
-	"spamsim/milter/filter"
-	"spamsim/store"
 )
 
-// startDccifd serves an empty store to scanners and returns the address.
-func startDccifd(t *testing.T, network, addr string) string {
+// startDccifd starts a daemon that scanners may ask at the address, and no other door.
+func startDccifd(t *testing.T, addr string) *lab.Spamsim {
 	t.Helper()
-	s, err := store.Open("", store.Options{Window: 7 * 24 * time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := filter.New(s, filter.Config{ID: "mx.lab.test"})
-	server := &dccifd.Server{Check: f.Check, Peek: f.Peek, ID: "mx.lab.test"}
-	l, err := net.Listen(network, addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	t.Cleanup(func() {
-		server.Close()
-		if err := <-done; err != dccifd.ErrServerClosed {
-			t.Errorf("Serve: %v", err)
-		}
-		s.Close()
-	})
-	return l.Addr().String()
+	return lab.StartSpamsim(t, fmt.Sprintf("[smtp]\nlisten = []\n[dccifd]\nlisten = [%q]\n", addr))
 }
 
 // shipped is a file of configs/ for another server, whose address of spamsim is replaced by the lab's.
@@ -92,7 +71,10 @@ func received(m demo.Mail) []byte {
 // TestSpamAssassin: DCC_CHECK fires on the fifth and the sixth of six near-copies and on nothing else, neither on other
 // mail nor on mail that is too short to judge, with Debian's SpamAssassin and rules and the files of configs/.
 func TestSpamAssassin(t *testing.T) {
-	s := spamassassin(t, startDccifd(t, "tcp", "127.0.0.1:0"), "")
+	lab.Need(t, "spamassassin")
+	addr := lab.FreeAddr(t)
+	startDccifd(t, addr)
+	s := spamassassin(t, addr, "")
 	if out := s.Lint(t); strings.Contains(out, "spamsim") || strings.Contains(out, "dcc") {
 		t.Errorf("spamassassin --lint:\n%s", out)
 	}
@@ -133,7 +115,9 @@ func TestSpamAssassin(t *testing.T) {
 // TestSpamAssassinAsks: with the option that configs/spamassassin tells of, mail is asked about and not counted; over a
 // Unix socket.
 func TestSpamAssassinAsks(t *testing.T) {
-	socket := startDccifd(t, "unix", t.TempDir()+"/dccifd")
+	lab.Need(t, "spamassassin")
+	socket := t.TempDir() + "/dccifd"
+	startDccifd(t, "unix:"+socket)
 	stream, _ := campaign(6, 0)
 	var mails [][]byte
 	for _, m := range stream {
@@ -149,7 +133,10 @@ func TestSpamAssassinAsks(t *testing.T) {
 // TestRspamd: DCC_BULK comes with the fifth and the sixth of six near-copies and with nothing else, in Debian's rspamd
 // with the file of configs/.
 func TestRspamd(t *testing.T) {
-	r := lab.StartRspamd(t, "dcc", shipped(t, "rspamd/dcc.conf", startDccifd(t, "tcp", "127.0.0.1:0")))
+	lab.Need(t, "rspamd")
+	addr := lab.FreeAddr(t)
+	startDccifd(t, addr)
+	r := lab.StartRspamd(t, "dcc", shipped(t, "rspamd/dcc.conf", addr))
 	copies := 0
 	for _, m := range scanned() {
 		if m.Kind == demo.Pills {
@@ -167,4 +154,42 @@ func TestRspamd(t *testing.T) {
 	if copies != 6 {
 		t.Errorf("%d copies were sent", copies)
 	}
+}
+
+// TestDccifdAsksOnly: with learn = false what scanners ask about leaves no trace; the daemon counts it in its own counters.
+func TestDccifdAsksOnly(t *testing.T) {
+	addr := lab.FreeAddr(t)
+	d := lab.StartSpamsim(t, fmt.Sprintf("[smtp]\nlisten = []\n[dccifd]\nlisten = [%q]\nlearn = false\n", addr))
+	stream, _ := campaign(6, 0)
+	for i, m := range stream {
+		want := "A\nA\nX-DCC-spamsim-Metrics: mx.lab.test 1; Body=1 Fuz1=1 Fuz2=1\n\n"
+		if got := askDccifd(t, addr, m); got != want {
+			t.Errorf("copy %d: answered %q, want %q", i+1, got, want)
+		}
+	}
+	if out := d.Run("stats"); !strings.Contains(out, "dccifd") {
+		t.Errorf("spamsim stats tells nothing of the door:\n%s", out)
+	}
+}
+
+// askDccifd sends a message as rspamd does, and returns the answer.
+func askDccifd(t *testing.T, addr string, m demo.Mail) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(lab.Patience)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "header\n%s\nclient.example\n%s\n%s\n\n%s", m.Client, m.From, m.To, m.Raw)
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
 }

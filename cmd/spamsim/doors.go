@@ -5,6 +5,7 @@ import (
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/milter"
+	"spamsim/milter/dccifd"
 	"spamsim/milter/smtpproxy"
 )
 
@@ -27,6 +28,16 @@ func openDoors(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening
 			MaxMessage: int(conf.Limits.MaxJudgedSize), MaxHeld: int64(conf.Limits.Memory),
 		}
 		out = append(out, opening{"milter", m, conf.Milter.Listen})
+	}
+	if len(conf.Dccifd.Listen) > 0 {
+		s := &dccifd.Server{
+			Check: judge.check, Peek: judge.peek, Pass: judge.pass, ID: conf.ID, Log: log,
+			MaxMessage: int(conf.Limits.MaxJudgedSize), MaxHeld: int64(conf.Limits.Memory),
+		}
+		if !conf.Dccifd.Learn {
+			s.Check = judge.peek
+		}
+		out = append(out, opening{"dccifd", s, conf.Dccifd.Listen})
 	}
 	return out, nil
 }

@@ -28,10 +28,19 @@ type judging struct {
 // A tally is what messages are counted by.
 type tally struct{ door, verdict, reason string }
 
-// check judges a message; it is the doors' CheckFunc.
+// check judges a message and counts it in the store; it is the doors' CheckFunc.
 func (j *judging) check(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
+	return j.ask(ctx, env, raw, j.filter.Check)
+}
+
+// peek judges a message that the store is not to count.
+func (j *judging) peek(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
+	return j.ask(ctx, env, raw, j.filter.Peek)
+}
+
+func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, judge filter.CheckFunc) filter.Judgement {
 	begun := time.Now()
-	out := j.filter.Check(ctx, env, raw)
+	out := judge(ctx, env, raw)
 	if ctx.Err() != nil { // the door waits no more: what it does now is told by pass
 		return out
 	}

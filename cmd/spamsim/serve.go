@@ -16,8 +16,8 @@ func newServe(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the filter",
-		Long: `Runs the daemon: an SMTP proxy, and a milter where the configuration names an address for it. Without any
-configuration mail is taken on 127.0.0.1:10025 and lies, judged, in a maildir of the state directory.
+		Long: `Runs the daemon: an SMTP proxy, and a milter and a socket for scanners where the configuration names addresses
+for them. Without any configuration mail is taken on 127.0.0.1:10025 and lies, judged, in a maildir of the state directory.
 
 SIGTERM ends it gracefully: no new mail is taken, what is under way is finished within limits.stop_time, and the
 store is closed last. A second signal ends it at once.`,

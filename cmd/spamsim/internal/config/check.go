@@ -99,7 +99,8 @@ func (k *checker) listeners(c *Config) {
 	for _, l := range []struct {
 		path string
 		list []Address
-	}{{"smtp.listen", c.SMTP.Listen}, {"smtp.lmtp_listen", c.SMTP.LMTPListen}, {"milter.listen", c.Milter.Listen}} {
+	}{{"smtp.listen", c.SMTP.Listen}, {"smtp.lmtp_listen", c.SMTP.LMTPListen}, {"milter.listen", c.Milter.Listen},
+		{"dccifd.listen", c.Dccifd.Listen}} {
 		for _, a := range l.list {
 			k.want(seen[a] == "" || strings.HasSuffix(a.Addr, ":0"), l.path, "names %s, which %s has already", a, seen[a])
 			seen[a] = l.path

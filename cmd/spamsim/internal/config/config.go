@@ -14,6 +14,7 @@ type Config struct {
 	SMTP   SMTP     `toml:"smtp"`
 	TLS    TLS      `toml:"tls"`
 	Milter Milter   `toml:"milter"`
+	Dccifd Dccifd   `toml:"dccifd"`
 	Store  Store    `toml:"store"`
 	Bulk   Bulk     `toml:"bulk"`
 	Limits Limits   `toml:"limits"`
@@ -47,6 +48,12 @@ type TLS struct {
 // Milter is the milter.
 type Milter struct {
 	Listen []Address `toml:"listen"`
+}
+
+// Dccifd is the socket for scanners.
+type Dccifd struct {
+	Listen []Address `toml:"listen"`
+	Learn  bool      `toml:"learn"` // count what is asked about
 }
 
 // Store is the file of clusters.
