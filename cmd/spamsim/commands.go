@@ -7,7 +7,7 @@ var groups = []struct {
 	id, title string
 	commands  []func(*app) *cobra.Command
 }{
-	{"mail", "Filter mail:", []func(*app) *cobra.Command{newServe, newDemo, newCheck, newTrain, newForget}},
+	{"mail", "Filter mail:", []func(*app) *cobra.Command{newServe, newDemo, newCheck, newTrain, newForget, newQuarantine}},
 	{"look", "Look into mail:", []func(*app) *cobra.Command{newBacktest, newGroup, newCompare, newCode}},
 	{"about", "Set up and find out:", []func(*app) *cobra.Command{newStats, newConfig, newVersion}},
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"spamsim/cmd/spamsim/internal/config"
+	"spamsim/cmd/spamsim/internal/quarantine"
 	"spamsim/milter"
 	"spamsim/milter/dccifd"
 	"spamsim/milter/smtpproxy"
@@ -44,7 +45,7 @@ func openDoors(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening
 
 // proxies are a proxy for clients that speak SMTP and one for those that speak LMTP, with the same next hop.
 func proxies(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, error) {
-	c, err := proxyConfig(conf, judge, log)
+	c, err := proxyConfig(conf, log)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,7 @@ func proxies(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, 
 			continue
 		}
 		c.LMTP, c.Listen = o.name == "lmtp", nil
+		c.Check, c.Pass = judge.under(o.name)
 		for _, a := range o.addresses {
 			c.Listen = append(c.Listen, a.Addr)
 		}
@@ -66,15 +68,22 @@ func proxies(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, 
 }
 
 // proxyConfig is what the configuration says of both proxies.
-func proxyConfig(conf *config.Loaded, judge *judging, log *slog.Logger) (smtpproxy.Config, error) {
+func proxyConfig(conf *config.Loaded, log *slog.Logger) (smtpproxy.Config, error) {
 	c := smtpproxy.Config{
-		NextHop: conf.SMTP.NextHop, Hostname: conf.ID, Check: judge.check, Pass: judge.pass, Logger: log,
+		NextHop: conf.SMTP.NextHop, Hostname: conf.ID, Logger: log,
 		Trusted: prefixes(conf.SMTP.Trusted), RecipientDomains: conf.SMTP.RecipientDomains,
 		ProxyPeers: prefixes(conf.SMTP.ProxyProtocol), XCLIENT: conf.SMTP.XCLIENT, Auth: conf.SMTP.Auth,
 		MaxJudged: int(conf.Limits.MaxJudgedSize), MemoryBudget: int64(conf.Limits.Memory), MaxConns: conf.SMTP.Connections,
 	}
 	if conf.SMTP.BareLF == "reject" {
 		c.BareLF = smtpproxy.RejectBareLF
+	}
+	if configuredActions(conf).quarantines() {
+		box := quarantine.At(quarantineDir(conf))
+		if err := box.Prepare(); err != nil {
+			return c, err
+		}
+		c.Quarantine = box.Keep
 	}
 	var err error
 	if c.TLS, err = clientTLS(conf.TLS, log); err != nil {

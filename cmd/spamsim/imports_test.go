@@ -41,9 +41,12 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/lab":     nil,
 	"cmd/spamsim/internal/near":    {"simhash"},
 	"cmd/spamsim/internal/source":  {"milter/filter"},
+
+	"cmd/spamsim/internal/quarantine": {"milter/filter"},
+
 	"cmd/spamsim": {
 		"cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo",
-		"cmd/spamsim/internal/near", "cmd/spamsim/internal/source",
+		"cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/source",
 		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
 	},
 }

@@ -18,6 +18,8 @@ import (
 type judging struct {
 	id     string // of this host
 	filter *filter.Filter
+	acts   actions
+	compat bool // write the compatibility fields
 	log    *slog.Logger
 	began  time.Time
 
@@ -45,14 +47,38 @@ func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, jud
 		return out
 	}
 	j.note(env, &out.Verdict, source.ReadHeader(raw).MessageID(), len(raw), time.Since(begun))
+	out.Action, out.Reply = j.acts.of(env, &out.Verdict)
+	return j.fields(out)
+}
+
+// fields adds the fields that the configuration asks for.
+func (j *judging) fields(out filter.Judgement) filter.Judgement {
+	if j.compat {
+		return out.WithCompatibility()
+	}
 	return out
+}
+
+// under are the functions of a door that calls itself by another door's name.
+func (j *judging) under(door string) (filter.CheckFunc, func(*filter.Envelope, filter.Kind, string) filter.Judgement) {
+	named := func(env *filter.Envelope) *filter.Envelope {
+		own := *env
+		own.Door = door
+		return &own
+	}
+	return func(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
+			return j.check(ctx, named(env), raw)
+		},
+		func(env *filter.Envelope, k filter.Kind, reason string) filter.Judgement {
+			return j.pass(named(env), k, reason)
+		}
 }
 
 // pass is the doors' word for a message that is not judged.
 func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
 	out := filter.Pass(j.id, kind, reason)
 	j.note(env, &out.Verdict, "", 0, 0)
-	return out
+	return j.fields(out)
 }
 
 // note counts a message, and tells what was measured of it: never its subject or text.

@@ -41,6 +41,9 @@ func (k *checker) runTag(ctx context.Context, a *app, name string) error {
 	default:
 		j = k.judgement(ctx, a, conf, raw)
 	}
+	if confErr == nil && conf.CompatibilityFields {
+		j = j.WithCompatibility()
+	}
 	return a.writeTagged(postmark, filter.Apply(raw, j), in)
 }
 

@@ -68,11 +68,24 @@ func quoteAll(words []string) []string {
 
 func (k *checker) top(c *Config) {
 	k.want(c.ID == "" || validID(c.ID), "id", "is %q: write up to 64 letters, digits, dots, hyphens or underscores", c.ID)
-	k.oneOf("mode", c.Mode, "observe")
+	k.oneOf("mode", c.Mode, "observe", "enforce")
+	k.actions(c)
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "text", "json")
 	k.oneOf("smtp.bare_lf", c.SMTP.BareLF, "normalize", "reject")
 	k.want(c.StateDir == "" || strings.HasPrefix(c.StateDir, "/"), "state_dir", "is %q: write a path from the root", c.StateDir)
+}
+
+// actions checks what is done with mail. To reject needs somebody's word that it is spam: bulk alone may be a newsletter.
+func (k *checker) actions(c *Config) {
+	if c.Actions.Bulk == "reject" {
+		k.want(false, "actions.bulk", "is \"reject\": bulk mail that nobody has labelled may be a newsletter that people want, and what is "+
+			"rejected is lost to them. Write \"tag\", \"quarantine\" or \"tempfail\" here, and actions.spam = \"reject\" for "+
+			"campaigns that \"spamsim train --spam\" has labelled")
+	} else {
+		k.oneOf("actions.bulk", c.Actions.Bulk, "tag", "quarantine", "tempfail")
+	}
+	k.oneOf("actions.spam", c.Actions.Spam, "tag", "quarantine", "tempfail", "reject")
 }
 
 var wordID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)

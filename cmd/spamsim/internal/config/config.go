@@ -7,16 +7,21 @@ package config
 // Config is every setting, after the file was read over the defaults and the empty ones were filled in.
 type Config struct {
 	ID        string   `toml:"id"`         // name in the header, never empty after Load
-	Mode      string   `toml:"mode"`       // "observe"
+	Mode      string   `toml:"mode"`       // "observe", "enforce"
 	StateDir  string   `toml:"state_dir"`  // absolute after Load
 	DKIMHosts []string `toml:"dkim_hosts"` // authserv-ids, RFC 8601 section 2.5
 
-	SMTP   SMTP     `toml:"smtp"`
-	TLS    TLS      `toml:"tls"`
-	Milter Milter   `toml:"milter"`
-	Dccifd Dccifd   `toml:"dccifd"`
-	Store  Store    `toml:"store"`
-	Bulk   Bulk     `toml:"bulk"`
+	CompatibilityFields bool `toml:"compatibility_fields"`
+
+	SMTP   SMTP   `toml:"smtp"`
+	TLS    TLS    `toml:"tls"`
+	Milter Milter `toml:"milter"`
+	Dccifd Dccifd `toml:"dccifd"`
+	Store  Store  `toml:"store"`
+	Bulk   Bulk   `toml:"bulk"`
+
+	Actions Actions `toml:"actions"`
+
 	Limits Limits   `toml:"limits"`
 	Log    Log      `toml:"log"`
 	Exempt []Exempt `toml:"exempt"`
@@ -66,6 +71,12 @@ type Store struct {
 type Bulk struct {
 	Threshold float64 `toml:"threshold"` // sigma
 	Count     int     `toml:"count"`     // distinct copies
+}
+
+// Actions are what is done with bulk mail in mode "enforce": "tag", "quarantine", "tempfail", and "reject" for Spam.
+type Actions struct {
+	Bulk string `toml:"bulk"`
+	Spam string `toml:"spam"` // bulk whose cluster people labelled spam
 }
 
 // Limits bound what mail may cost.

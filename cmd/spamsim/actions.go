@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"spamsim/cmd/spamsim/internal/config"
+	"spamsim/milter/filter"
+)
+
+// actions are what is done with bulk mail, and with bulk mail whose cluster people labelled spam. The zero value tags.
+type actions struct{ bulk, spam filter.Action }
+
+// actionWords are the configuration's words.
+var actionWords = map[string]filter.Action{
+	"tag": filter.Tag, "quarantine": filter.Quarantine, "tempfail": filter.TempFail, "reject": filter.Reject,
+}
+
+// configuredActions are those of the configuration: in mode observe everything is but tagged.
+func configuredActions(c *config.Loaded) actions {
+	if c.Mode != "enforce" {
+		return actions{}
+	}
+	return actions{actionWords[c.Actions.Bulk], actionWords[c.Actions.Spam]}
+}
+
+// quarantines tells whether any mail may be quarantined.
+func (a actions) quarantines() bool {
+	return a.bulk == filter.Quarantine || a.spam == filter.Quarantine
+}
+
+// of decides what is done with a message, and what its sender is told where it is turned away.
+//
+// Mail that an MTA has in its queue is not turned away: the MTA would bounce it, to a sender that spam forges. Such is
+// mail by LMTP, and mail by SMTP with a queue id, which Postfix tells (XFORWARD IDENT) behind its queue only.
+func (a actions) of(env *filter.Envelope, v *filter.Verdict) (filter.Action, string) {
+	if v.Kind != filter.Bulk {
+		return filter.Tag, ""
+	}
+	what, which := a.bulk, "bulk mail"
+	if v.Label == filter.Spam {
+		what, which = a.spam, "known as spam"
+	}
+	if what != filter.Reject && what != filter.TempFail {
+		return what, ""
+	}
+	if env.Door == "lmtp" || env.Door == "smtp" && env.QueueID != "" {
+		return filter.Tag, ""
+	}
+	if what == filter.Reject {
+		return what, fmt.Sprintf("550 5.7.1 Message refused: %s (spamsim %s)", which, v.Cluster)
+	}
+	return what, fmt.Sprintf("451 4.7.1 Message refused for now: %s (spamsim %s)", which, v.Cluster)
+}
