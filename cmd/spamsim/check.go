@@ -15,11 +15,13 @@ import (
 
 // A checker is what the flags of check say.
 type checker struct {
-	json, tag, learn bool
+	json, tag bool
+	ask       control.Ask
 }
 
 func newCheck(a *app) *cobra.Command {
 	k := &checker{}
+	var sender string
 	c := &cobra.Command{
 		Use:   "check [FILE...]",
 		Short: "Judge messages",
@@ -30,6 +32,12 @@ With --tag the one message is written back with its X-Spamsim header on top, and
 written: a filter that fails makes delivery agents drop the tag. What goes wrong is verdict "error" in that header.`,
 		Example: "  spamsim check message.eml\n  spamsim check --tag < message.eml > tagged.eml",
 		RunE: func(cmd *cobra.Command, files []string) error {
+			if cmd.Flags().Changed("sender") {
+				k.ask.Sender = &sender
+			}
+			if err := k.ask.Check(); err != nil {
+				return usage(fmt.Errorf("--client %s: %w", k.ask.Client, err))
+			}
 			if !k.tag {
 				return k.run(cmd.Context(), a, files)
 			}
@@ -42,14 +50,17 @@ written: a filter that fails makes delivery agents drop the tag. What goes wrong
 	f := c.Flags()
 	f.BoolVar(&k.json, "json", false, "one JSON line a message")
 	f.BoolVar(&k.tag, "tag", false, "write the message back with the header")
-	f.BoolVar(&k.learn, "learn", false, "count the message as a copy that came now")
+	f.BoolVar(&k.ask.Learn, "learn", false, "count the message as a copy that came now")
+	f.StringVar(&sender, "sender", "", "the envelope sender is this `address`, whatever the header says; empty: the null sender")
+	f.StringArrayVar(&k.ask.Recipients, "recipient", nil, "so is this `address` a recipient; may be repeated")
+	f.StringVar(&k.ask.Client, "client", "", "so is this IP `address` that of the sending host")
 	c.MarkFlagsMutuallyExclusive("json", "tag")
 	a.storeFlag(c)
 	return c
 }
 
 func (k *checker) access() access {
-	if k.learn {
+	if k.ask.Learn {
 		return toWrite
 	}
 	return toRead
@@ -98,7 +109,7 @@ func (k *checker) judge(ctx context.Context, s control.Service, m source.Message
 	}
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
-	j, err := s.Check(ctx, m.Raw, k.learn)
+	j, err := s.Check(ctx, m.Raw, k.ask)
 	if errors.Is(err, control.ErrTooLarge) {
 		return filter.Verdict{Kind: filter.Skipped, Reason: "size"}, nil
 	}
@@ -108,44 +119,11 @@ func (k *checker) judge(ctx context.Context, s control.Service, m source.Message
 	return j.Verdict, err
 }
 
-// A checkLine is what check --json prints of a message.
-type checkLine struct {
-	Name       string   `json:"name"`
-	Verdict    string   `json:"verdict"`
-	Bulk       bool     `json:"bulk"`
-	Reason     string   `json:"reason"`
-	Would      string   `json:"would,omitempty"` // of an exempt one: the verdict without the exemption
-	Sigma      *float64 `json:"sigma"`           // null: it was not judged
-	Threshold  float64  `json:"threshold"`
-	Nilsimsa   int      `json:"nilsimsa"`
-	SimHash    int      `json:"simhash"`
-	Cluster    *string  `json:"cluster"`
-	Copies     int      `json:"copies"`
-	Senders    int      `json:"senders"`
-	Nets       int      `json:"nets"`
-	Recipients int      `json:"recipients"`
-	Label      string   `json:"label"`
-}
-
 func (k *checker) print(a *app, name string, v filter.Verdict) error {
 	if !k.json {
 		return a.printf("%s: %s\n", printable(name), sentence(v))
 	}
-	l := checkLine{
-		Name: name, Verdict: v.Kind.String(), Bulk: v.Kind == filter.Bulk, Reason: v.Reason, Threshold: v.Threshold,
-		Nilsimsa: v.Nilsimsa, SimHash: v.SimHash, Copies: v.Copies, Senders: v.Senders.N, Nets: v.Nets.N,
-		Recipients: v.Recipients.N, Label: v.Label.String(),
-	}
-	if v.Kind == filter.Exempt {
-		l.Would = v.Would.String()
-	}
-	if v.Judged {
-		l.Sigma = &v.Sigma
-	}
-	if v.Cluster != "" {
-		l.Cluster = &v.Cluster
-	}
-	return a.json(l)
+	return a.json(control.NewLine(name, v))
 }
 
 // sentence says a verdict in words.

@@ -62,7 +62,11 @@ func startDaemon(conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
 		return nil, err
 	}
 	about := local.About
-	local.About = func() control.Stats { return judge.stats(about()) }
+	local.About = func() control.Stats {
+		s := judge.stats(about())
+		s.Doors = counters(openings)
+		return s
+	}
 	return d, d.open(conf, openings, local)
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"log/slog"
+	"reflect"
+	"regexp"
+	"strings"
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/quarantine"
@@ -92,3 +95,31 @@ func proxyConfig(conf *config.Loaded, log *slog.Logger) (smtpproxy.Config, error
 	c.NextHopTLS, err = hopTLS(conf.SMTP)
 	return c, err
 }
+
+// counters are what each door counted, by the names of the fields of its Stats: HopDials is "hop_dials".
+func counters(openings []opening) map[string]map[string]int64 {
+	out := map[string]map[string]int64{}
+	for _, o := range openings {
+		var stats reflect.Value
+		switch d := o.door.(type) {
+		case *smtpproxy.Server:
+			stats = reflect.ValueOf(d.Stats())
+		case *milter.Server:
+			stats = reflect.ValueOf(d.Stats())
+		case *dccifd.Server:
+			stats = reflect.ValueOf(d.Stats())
+		}
+		of := map[string]int64{}
+		for i := range stats.NumField() {
+			of[snake(stats.Type().Field(i).Name)] = stats.Field(i).Int()
+		}
+		out[o.name] = of
+	}
+	return out
+}
+
+// humps are where a word begins within a name: "HopDials", "BareLF".
+var humps = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// snake is a name of Go as JSON has it here.
+func snake(name string) string { return strings.ToLower(humps.ReplaceAllString(name, "${1}_$2")) }

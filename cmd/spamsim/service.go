@@ -115,7 +115,8 @@ func localService(conf *config.Loaded, s *store.Store) *control.Local {
 		Limit:   int64(conf.Limits.MaxJudgedSize),
 		Now:     time.Now,
 		About: func() control.Stats {
-			return control.Stats{Store: conf.Store.Path, Version: version(), Messages: []control.VerdictStat{}, Exempt: []control.RuleStat{}}
+			return control.Stats{Store: conf.Store.Path, Version: version(), Messages: []control.VerdictStat{}, Exempt: []control.RuleStat{},
+				Doors: map[string]map[string]int64{}}
 		},
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -65,5 +67,22 @@ func (a *app) stats(s *control.Stats) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	for _, door := range slices.Sorted(maps.Keys(s.Doors)) {
+		fmt.Fprintf(&b, "\n%s: %s\n", door, tallies(s.Doors[door]))
+	}
 	return a.printf("%s", b.String())
+}
+
+// tallies are the counters of a door that are not zero.
+func tallies(counters map[string]int64) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counters)) {
+		if n := counters[name]; n != 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", strings.ReplaceAll(name, "_", " "), n))
+		}
+	}
+	if parts == nil {
+		return "nothing yet"
+	}
+	return strings.Join(parts, ", ")
 }

@@ -56,7 +56,7 @@ func (k *checker) judgement(ctx context.Context, a *app, conf *config.Loaded, ra
 	defer cancel()
 	err := a.use(conf, k.access(), func(s control.Service) error {
 		var err error
-		j, err = s.Check(ctx, raw, k.learn)
+		j, err = s.Check(ctx, raw, k.ask)
 		return err
 	})
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"spamsim/milter/filter"
@@ -48,8 +47,8 @@ func Dial(socket string) (*Client, error) {
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Check judges a message in the daemon.
-func (c *Client) Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error) {
-	return call[filter.Judgement](ctx, c, "POST", "/v1/check?learn="+strconv.FormatBool(learn), raw)
+func (c *Client) Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgement, error) {
+	return call[filter.Judgement](ctx, c, "POST", "/v1/check?"+ask.query(), raw)
 }
 
 // Train learns a message in the daemon.

@@ -1,11 +1,16 @@
 // Package control is how commands reach the clusters: through the daemon that holds the store, by HTTP on a Unix
 // socket beside it, or over the store itself where no daemon runs. Both are a Service.
 //
-//	POST /v1/check[?learn=true]     a message in, a filter.Judgement out
+//	POST /check[?PARAMETERS]        a message in, a Line out: for programs of others
+//	POST /v1/check[?PARAMETERS]     a message in, a filter.Judgement out
 //	POST /v1/train?label=spam|ham   a message in, a filter.Outcome out
 //	POST /v1/forget                 a message in, a filter.Outcome out
 //	POST /v1/sync                   returns when all that was learnt is on disk
 //	GET  /v1/stats                  Stats
+//
+// The parameters are learn=true, to count the message, and what is known of its envelope, in the place of what its header
+// suggests: sender, recipient (once for each), client (an IP address), helo. The calls below /v1 are those of spamsim's
+// own commands and change with them; /check does not.
 //
 // Bodies of answers are JSON. What goes wrong is {"error": TEXT} with status 400 (wrong request), 413 (message over
 // the limit) or 500 (own failure). Who may connect is decided by the socket's mode: its owner and group.
@@ -32,8 +37,8 @@ var (
 
 // A Service judges and learns. Its methods may be called from many goroutines.
 type Service interface {
-	// Check judges a message; it counts only if learn is set.
-	Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error)
+	// Check judges a message; it counts only if the Ask says so.
+	Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgement, error)
 	// Train learns a message, which is on disk once Sync returned.
 	Train(ctx context.Context, raw []byte, l filter.Label) (filter.Outcome, error)
 	// Forget takes a message's contribution back; on disk once Sync returned.
@@ -52,6 +57,9 @@ type Stats struct {
 	Held     Held          `json:"held"`
 	Messages []VerdictStat `json:"messages"` // judged by the daemon since then
 	Exempt   []RuleStat    `json:"exempt"`   // how often each exempt rule matched since then
+
+	// Doors are the counters of each door since then, by the door's name and the counter's.
+	Doors map[string]map[string]int64 `json:"doors"`
 }
 
 // Held is what a store holds.
@@ -97,13 +105,14 @@ func (l *Local) envelope(raw []byte) (*filter.Envelope, error) {
 	return env, nil
 }
 
-// Check judges a message as if it came now, with the envelope that its header suggests.
-func (l *Local) Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error) {
+// Check judges a message as if it came now, with the envelope that is told, else that which its header suggests.
+func (l *Local) Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgement, error) {
 	env, err := l.envelope(raw)
 	if err != nil {
 		return filter.Judgement{}, err
 	}
-	if learn {
+	ask.fill(env)
+	if ask.Learn {
 		return l.Filter.Check(ctx, env, raw), nil
 	}
 	return l.Filter.Peek(ctx, env, raw), nil

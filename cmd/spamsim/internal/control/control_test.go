@@ -47,7 +47,7 @@ var judgement = filter.Judgement{
 	Strip:   []string{"X-Spamsim"},
 }
 
-func (r *record) Check(ctx context.Context, raw []byte, learn bool) (filter.Judgement, error) {
+func (r *record) Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgement, error) {
 	if r.block != nil {
 		select {
 		case <-r.block:
@@ -55,7 +55,7 @@ func (r *record) Check(ctx context.Context, raw []byte, learn bool) (filter.Judg
 			return filter.Judgement{}, ctx.Err()
 		}
 	}
-	return judgement, r.note("check %q %v", raw, learn)
+	return judgement, r.note("check %q %v", raw, ask.query())
 }
 
 func (r *record) Train(_ context.Context, raw []byte, l filter.Label) (filter.Outcome, error) {
@@ -110,11 +110,11 @@ func TestCalls(t *testing.T) {
 	c := dial(t, serve(t, r, 100))
 	ctx := t.Context()
 	raw := []byte("Subject: \x00\xff\r\n\r\n.\r\n")
-	j, err := c.Check(ctx, raw, true)
+	j, err := c.Check(ctx, raw, Ask{Learn: true, Sender: new(string), Recipients: []string{"a@x", "b&c@x"}, Client: "::1", Helo: "h"})
 	if d := cmp.Diff(judgement, j); d != "" || err != nil {
 		t.Errorf("check: %v\n%s", err, d)
 	}
-	if _, err := c.Check(ctx, nil, false); err != nil {
+	if _, err := c.Check(ctx, nil, Ask{}); err != nil {
 		t.Error(err)
 	}
 	if o, err := c.Train(ctx, raw, filter.Ham); err != nil || o != (filter.Outcome{Done: true, Cluster: "7f3a"}) {
@@ -130,7 +130,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("stats: %+v, %v", s, err)
 	}
 	q := fmt.Sprintf("%q", raw)
-	want := []string{"check " + q + " true", `check "" false`, "train " + q + " 2", "forget " + q, "sync", "stats"}
+	want := []string{"check " + q + " client=%3A%3A1&helo=h&learn=true&recipient=a%40x&recipient=b%26c%40x&sender=", `check "" learn=false`, "train " + q + " 2", "forget " + q, "sync", "stats"}
 	if d := cmp.Diff(want, r.calls); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
@@ -151,7 +151,7 @@ func TestLimit(t *testing.T) {
 	r := &record{}
 	c := dial(t, serve(t, r, 1000))
 	for size, want := range map[int]error{1000: nil, 1001: ErrTooLarge, 100 << 20: ErrTooLarge} {
-		if _, err := c.Check(t.Context(), make([]byte, size), false); !errors.Is(err, want) {
+		if _, err := c.Check(t.Context(), make([]byte, size), Ask{}); !errors.Is(err, want) {
 			t.Errorf("%d octets: %v", size, err)
 		}
 	}
@@ -184,7 +184,7 @@ func TestGone(t *testing.T) {
 	c := dial(t, serve(t, r, 1000))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := c.Check(ctx, nil, false); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := c.Check(ctx, nil, Ask{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 // reaches the service, and one that does reaches it whole.
 func FuzzControl(f *testing.F) {
 	f.Add("POST", "/v1/check?learn=true", []byte("Subject: x\r\n\r\n"), true)
+	f.Add("POST", "/check?sender=&recipient=a@x&recipient=b@x&client=192.0.2.1&helo=x", []byte("Subject: x\r\n\r\n"), true)
+	f.Add("POST", "/check?client=x", []byte("x"), true)
 	f.Add("POST", "/v1/train?label=spam", []byte(""), false)
 	f.Add("POST", "/v1/train?label=%00", []byte("\x00"), false)
 	f.Add("POST", "/v1/forget", bytes.Repeat([]byte("x"), 65), true)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
 	"spamsim/milter/filter"
@@ -52,7 +51,8 @@ func (s *Server) Close() error { return s.http.Close() }
 func Handler(s Service, limit int64) http.Handler {
 	h := &handler{Service: s, limit: limit, slots: make(chan struct{}, maxAtOnce)}
 	m := http.NewServeMux()
-	m.HandleFunc("POST /v1/check", h.message(h.check))
+	m.HandleFunc("POST /check", h.message(h.line))
+	m.HandleFunc("POST /v1/check", h.message(func(r *http.Request, raw []byte) (any, error) { return h.check(r, raw) }))
 	m.HandleFunc("POST /v1/train", h.message(h.train))
 	m.HandleFunc("POST /v1/forget", h.message(h.forget))
 	m.HandleFunc("POST /v1/sync", func(w http.ResponseWriter, r *http.Request) { answer(w, struct{}{}, s.Sync(r.Context())) })
@@ -104,15 +104,18 @@ func bodyError(err error) error {
 	return errRequest{err}
 }
 
-func (h *handler) check(r *http.Request, raw []byte) (any, error) {
-	learn := false
-	if v := r.URL.Query().Get("learn"); v != "" {
-		var err error
-		if learn, err = strconv.ParseBool(v); err != nil {
-			return nil, errRequest{errors.New("learn is true or false")}
-		}
+func (h *handler) check(r *http.Request, raw []byte) (filter.Judgement, error) {
+	ask, err := parseAsk(r.URL.RawQuery)
+	if err != nil {
+		return filter.Judgement{}, errRequest{err}
 	}
-	return h.Check(r.Context(), raw, learn)
+	return h.Check(r.Context(), raw, ask)
+}
+
+// line is check for others, whose message has no name.
+func (h *handler) line(r *http.Request, raw []byte) (any, error) {
+	j, err := h.check(r, raw)
+	return NewLine("-", j.Verdict), err
 }
 
 func (h *handler) train(r *http.Request, raw []byte) (any, error) {
