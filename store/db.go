@@ -15,7 +15,8 @@ import (
 
 // The file, a bbolt database. Numbers in keys are big endian, so that keys are in the order of arrival.
 //
-//	meta      "format": "spamsim store", a space and the version; "key": the site key, 32 bytes
+//	meta      "format": "spamsim store", a space and the version; "key": the site key, 32 bytes; "recent", where there
+//	          was mail: what it shows of sigma (fit.go)
 //	clusters  seq u64: a record (record.go)
 //	messages  arrival u64: key u64, seq of the cluster u64, time i64 in Unix seconds, sender u64, network u64, taught u8,
 //	          recipients u64 each, all little endian
@@ -32,6 +33,7 @@ var (
 	bucketMoved    = []byte("moved")
 	keyFormat      = []byte("format")
 	keyKey         = []byte("key")
+	keyRecent      = []byte("recent")
 )
 
 // openFile opens or makes the database and returns its key.
@@ -96,8 +98,16 @@ func (s *Store) load() error {
 				s.moved[binary.BigEndian.Uint64(k)] = binary.BigEndian.Uint64(v)
 				return nil
 			}),
-			tx.Bucket(bucketMessages).ForEach(s.loadMessage))
+			tx.Bucket(bucketMessages).ForEach(s.loadMessage),
+			s.loadRecent(tx.Bucket(bucketMeta).Get(keyRecent)))
 	})
+}
+
+func (s *Store) loadRecent(v []byte) error {
+	if v == nil {
+		return nil
+	}
+	return s.loadFits(v)
 }
 
 func (s *Store) loadCluster(k, v []byte) error {
@@ -208,6 +218,10 @@ func (s *Store) pending() []keyValue {
 	for _, arrival := range s.changes.removed {
 		out = append(out, keyValue{bucketMessages, bigEndian(arrival), nil})
 	}
+	if s.unsaved >= saveRecentEvery {
+		s.unsaved = 0
+		out = append(out, keyValue{bucketMeta, keyRecent, s.marshalFits()})
+	}
 	return out
 }
 
@@ -249,7 +263,7 @@ func (c *committer) commit(s *Store) error { return c.write(s, s.db.Update) }
 // write writes what is pending through update. What cannot be written is kept and tried again with the next.
 func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) error {
 	s.mu.Lock()
-	if s.changes.empty() {
+	if s.changes.empty() && s.unsaved < saveRecentEvery {
 		s.mu.Unlock()
 		return nil
 	}
@@ -310,6 +324,9 @@ func (s *Store) Close() error {
 	}
 	close(s.commits.stop)
 	<-s.commits.ended
+	if s.unsaved > 0 {
+		s.unsaved = saveRecentEvery
+	}
 	return errors.Join(s.commits.commit(s), s.db.Close())
 }
 

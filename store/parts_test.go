@@ -2,8 +2,10 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -87,22 +89,64 @@ func TestTally(t *testing.T) {
 }
 
 func TestSigma(t *testing.T) {
+	short, long, han := &Trace{Tokens: 100}, &Trace{Tokens: 300}, &Trace{Tokens: 100, Script: parse.CJK}
 	for _, c := range []struct {
+		t      *Trace
 		score  float64
 		stored int
 		sigma  float64
-	}{{0, 100, 0}, {6.1, 100, 1.0}, {10.8, 100, 1.86}, {27.4, 1500, 2.1}, {62, 1300, 3.0}, {700, 1300, 4.77}} {
-		if got := sigmaOf(c.score, c.stored); math.Abs(got-c.sigma) > 0.12 {
+	}{
+		{short, 0, 100, 0}, {short, 6.4, 100, 1}, {short, 12.5, 100, 2}, {short, 18.7, 1000, 1.71}, {short, 20.2, 100_000, 1},
+		{short, 39.5, 100_000, 2}, {short, 62.7, 1300, 3}, {long, 7.1, 100, 1}, {han, 7.6, 100, 1}, {short, 700, 1300, 4.77},
+	} {
+		if got := deviate(nullRate(c.score, c.stored, c.t)); math.Abs(got-c.sigma) > 0.05 {
 			t.Errorf("score %g among %d: sigma %.2f, want %.2f", c.score, c.stored, got, c.sigma)
 		}
 	}
 	last := 0.0
 	for score := 1.0; score < 1000; score *= 1.1 {
-		sigma := sigmaOf(score, 1000)
-		if sigma < last || sigma < sigmaOf(score, 10_000) {
+		sigma := deviate(nullRate(score, 1000, short))
+		if sigma < last || sigma < deviate(nullRate(score, 10_000, short)) || sigma < deviate(nullRate(score, 1000, han)) {
 			t.Fatalf("score %g: %g after %g", score, sigma, last)
 		}
 		last = sigma
+	}
+}
+
+// TestFit: rates of a null distribution k times as heavy are met by a scale of k, within its bounds; related mail among
+// them moves it little, and few messages move it little.
+func TestFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []struct {
+		k, related float64
+		n          int
+		low, high  float64
+	}{{1, 0, 4000, 0.9, 1.1}, {2, 0, 4000, 1.6, 2}, {1, 0.5, 4000, 0.9, 1.2}, {100, 0, 4000, 2.8, 4}, {0.01, 0, 4000, 0.5, 0.6}, {3, 0, 60, 1, 1}, {3, 0, 130, 1.1, 1.4}} {
+		var f fit
+		for range c.n {
+			if r.Float64() < c.related {
+				f.observe(1e-6)
+			}
+			f.observe(r.ExpFloat64() / c.k)
+		}
+		if got := f.scale(); got < c.low || got > c.high {
+			t.Errorf("%+v: scale %.2f", c, got)
+		}
+	}
+}
+
+// TestCalibration: of mail as the null says, the shares at each level are the chances of the normal distribution.
+func TestCalibration(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var f fit
+	for range 5 * maxRecent {
+		f.observe(r.ExpFloat64())
+	}
+	c := f.calibration(parse.Latin)
+	for i, p := range CalibrationChance {
+		if share := float64(c.Over[i]) / float64(c.Messages); c.Messages != maxRecent || math.Abs(share-p) > 4*math.Sqrt(p/maxRecent) {
+			t.Errorf("sigma %g: %.4f of %d, want %.4f", CalibrationSigma[i], share, c.Messages, p)
+		}
 	}
 }
 
@@ -225,5 +269,38 @@ func BenchmarkNewTrace(b *testing.B) {
 	b.ReportAllocs()
 	for range b.N {
 		NewTrace(m)
+	}
+}
+
+// TestFitsSurvive: what the mail showed of sigma is there again after a restart, in the order that it came.
+func TestFitsSurvive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := open(t, path, Options{})
+	w := newWriter(21)
+	for i := range maxRecent + 100 {
+		s.Count(traceOf(w.text(20)), from(i))
+	}
+	s.fits[parse.CJK].observe(2)
+	s.unsaved = 1
+	want, order := s.Calibrations(), s.marshalFits()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path, Options{})
+	defer s.Close()
+	if got := s.marshalFits(); !bytes.Equal(got, order) || len(s.Calibrations()) != len(want) {
+		t.Errorf("%d octets, %+v; want %d, %+v", len(got), s.Calibrations(), len(order), want)
+	}
+}
+
+func TestLoadFitsDamaged(t *testing.T) {
+	var s Store
+	s.fits[0].observe(1)
+	whole := s.marshalFits()
+	for _, data := range [][]byte{{}, whole[:5], append(bytes.Clone(whole), 0), {1, 0, 0, 0, 0xc0, 0xff, 0, 0, 0, 0}, {1, 0, 0, 0, 0x80, 0xbf, 0, 0, 0, 0}} {
+		var s Store
+		if err := s.loadFits(data); !errors.Is(err, ErrRecord) {
+			t.Errorf("% x: %v", data, err)
+		}
 	}
 }

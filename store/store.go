@@ -15,12 +15,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"spamsim/parse"
 	"spamsim/simhash"
 )
 
@@ -55,6 +57,8 @@ type Store struct {
 	moved    map[uint64]uint64    // clusters that were merged away: their seq to that of the one that took them up
 	lastSeq  uint64
 	swept    int64 // when clusters were last expired, Unix seconds
+	fits     [parse.CJK + 1]fit
+	unsaved  int // messages since fits were written
 	changes  changes
 
 	db      *bbolt.DB
@@ -186,9 +190,20 @@ func (s *Store) Count(t *Trace, x *Transaction) Evidence {
 	s.expire(x.Time)
 	j, ev := s.judge(q, x)
 	if ev.Abstain == "" && !ev.Known {
+		s.observe(j)
 		s.count(j, x, None)
 	}
 	return ev
+}
+
+// observe lets the message say what unrelated mail looks like.
+func (s *Store) observe(j *judgement) {
+	rate := math.Inf(1)
+	for i := range j.matches {
+		rate = min(rate, s.rate(&j.matches[i], j.q.t))
+	}
+	s.fits[j.q.t.Script].observe(rate)
+	s.unsaved++
 }
 
 // A judgement is a message and the clusters it resembles.
@@ -257,7 +272,7 @@ func (s *Store) evidence(j *judgement, x *Transaction) Evidence {
 	}
 	ev.Sigma = 0
 	for i := range j.matches {
-		ev.Sigma = max(ev.Sigma, s.sigma(&j.matches[i]))
+		ev.Sigma = max(ev.Sigma, s.sigma(&j.matches[i], j.q.t))
 	}
 	if ev.Member = j.members > 0; !ev.Member {
 		return ev
@@ -330,7 +345,7 @@ func (s *Store) describe(m *match, t *Trace) Evidence {
 	return Evidence{
 		Score: m.score, Cluster: s.id(c.seq), Copies: int(c.copies), Label: c.label, Sample: c.sample,
 		Senders: c.senders.count(), Nets: c.nets.count(), Rcpts: c.rcpts.count(),
-		First: time.Unix(c.first, 0), Last: time.Unix(c.last, 0), Sigma: s.sigma(m),
+		First: time.Unix(c.first, 0), Last: time.Unix(c.last, 0), Sigma: s.sigma(m, t),
 		Nilsimsa: t.Nilsimsa.Similarity(c.nilsimsa), SimHash: simhash.Distance(t.SimHash, c.simhash),
 		InCore: m.inCore, InMessage: m.inMessage,
 	}
