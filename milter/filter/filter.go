@@ -47,28 +47,59 @@ func New(s *store.Store, c Config) *Filter {
 
 // Check judges a message and counts it. It is a CheckFunc.
 func (f *Filter) Check(ctx context.Context, env *Envelope, raw []byte) Judgement {
-	return f.judge(env, raw, f.store.Count)
+	j, _ := f.CheckReading(f.Read(env, raw))
+	return j
 }
 
 // Peek judges a message and leaves no trace of it.
 func (f *Filter) Peek(ctx context.Context, env *Envelope, raw []byte) Judgement {
-	return f.judge(env, raw, f.store.Judge)
+	j, _ := f.judge(f.Read(env, raw), f.store.Judge)
+	return j
 }
 
-func (f *Filter) judge(env *Envelope, raw []byte, ask func(*store.Trace, *store.Transaction) store.Evidence) (j Judgement) {
+// A Reading is a message made ready to be judged: all that can be done without the store, so that a replay reads many at
+// a time and judges them in order.
+type Reading struct {
+	env     *Envelope
+	message *parse.Message
+	trace   *store.Trace
+	x       *store.Transaction
+	failed  bool
+}
+
+// Read makes a message ready to be judged. The reading may share memory with raw, and holds env.
+func (f *Filter) Read(env *Envelope, raw []byte) (r *Reading) {
 	defer func() {
 		if p := recover(); p != nil { // one message's panic is that message's affair
-			j = Pass(f.config.ID, Error, "panic")
+			r = &Reading{env: env, failed: true}
 		}
 	}()
 	m := parse.Parse(raw, f.config.Limits)
-	rule := f.rules.match(env, m)
-	if rule == "" && env.Authenticated {
+	return &Reading{env: env, message: m, trace: store.NewTrace(m), x: transaction(env, m, raw)}
+}
+
+// CheckReading judges a message and counts it, and returns the evidence that the verdict was made of, empty where judging
+// failed.
+func (f *Filter) CheckReading(r *Reading) (Judgement, store.Evidence) {
+	return f.judge(r, f.store.Count)
+}
+
+func (f *Filter) judge(r *Reading, ask func(*store.Trace, *store.Transaction) store.Evidence) (j Judgement, ev store.Evidence) {
+	defer func() {
+		if p := recover(); p != nil {
+			j, ev = Pass(f.config.ID, Error, "panic"), store.Evidence{}
+		}
+	}()
+	if r.failed {
+		return Pass(f.config.ID, Error, "panic"), ev
+	}
+	rule := f.rules.match(r.env, r.message)
+	if rule == "" && r.env.Authenticated {
 		rule = "outbound"
 	}
-	ev := ask(store.NewTrace(m), transaction(env, m, raw))
+	ev = ask(r.trace, r.x)
 	v := decide(&ev, rule, &f.config)
-	return v.judgement(f.config.ID)
+	return v.judgement(f.config.ID), ev
 }
 
 // transaction is what the store is told of how a message came.
