@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"spamsim/cmd/spamsim/internal/source"
+	"spamsim/milter/filter"
 )
 
 // The clocks of a replay.
@@ -26,10 +27,16 @@ type timeline struct {
 	spool *os.File // nil where the order is that of the input
 }
 
+// A given is paths, and what people know of the mail in them: None where they know nothing.
+type given struct {
+	label filter.Label
+	paths []string
+}
+
 // arrivals reads the paths in the order of the clock. Where that is not the order of the input, all mail is spooled
 // into a file without a name, since standard input can be read but once.
-func arrivals(a *app, paths []string, clock string) (*timeline, error) {
-	in := inputs(source.Read(paths, source.Options{Stdin: a.stdin}), clock)
+func arrivals(a *app, mail []given, clock string) (*timeline, error) {
+	in := inputs(readAll(a, mail), clock)
 	if clock == clockFile {
 		return &timeline{seq: in}, nil
 	}
@@ -55,8 +62,24 @@ func (t *timeline) close() error {
 	return t.spool.Close()
 }
 
+// readAll yields the mail of all paths with what is known of it.
+func readAll(a *app, mail []given) iter.Seq[arrival] {
+	return func(yield func(arrival) bool) {
+		for _, g := range mail {
+			if len(g.paths) == 0 {
+				continue
+			}
+			for m := range source.Read(g.paths, source.Options{Stdin: a.stdin}) {
+				if !yield(arrival{given: g.label, Message: m}) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // inputs numbers messages and gives each its time. A message that tells none has that of the one before.
-func inputs(in iter.Seq[source.Message], clock string) iter.Seq[arrival] {
+func inputs(in iter.Seq[arrival], clock string) iter.Seq[arrival] {
 	return func(yield func(arrival) bool) {
 		n, last := 0, time.Unix(0, 0).UTC()
 		for m := range in {
@@ -64,9 +87,10 @@ func inputs(in iter.Seq[source.Message], clock string) iter.Seq[arrival] {
 				n++
 			}
 			if m.Err == nil {
-				last = when(m, clock, last)
+				last = when(m.Message, clock, last)
 			}
-			if !yield(arrival{index: n, at: last, Message: m}) {
+			m.index, m.at = n, last
+			if !yield(m) {
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"spamsim/cmd/spamsim/internal/source"
 	"spamsim/milter/filter"
+	"spamsim/store"
 )
 
 // A replay judges mail in order against a scratch store.
@@ -26,19 +27,21 @@ type replay struct {
 type arrival struct {
 	index int // of the input, from 1
 	at    time.Time
+	given filter.Label // what people know of it
 	source.Message
 }
 
 // judged is what became of one message.
 type judged struct {
 	arrival
-	id      string // Message-ID without angle brackets
-	env     *filter.Envelope
-	verdict filter.Verdict
+	id       string          // Message-ID without angle brackets
+	reading  *filter.Reading // nil where it is not judged
+	verdict  filter.Verdict
+	evidence store.Evidence
 }
 
-// run judges each message on those before it and hands it to emit. Reading the envelope runs on all cores, judging in
-// order.
+// run judges each message on those before it and hands it to emit. Reading, which is most of the work, runs on all
+// cores, judging in order.
 func (r *replay) run(ctx context.Context, mail iter.Seq[arrival], emit func(judged) error) error {
 	for j := range inOrder(mail, runtime.GOMAXPROCS(0), r.read) {
 		if ctx.Err() != nil {
@@ -48,14 +51,15 @@ func (r *replay) run(ctx context.Context, mail iter.Seq[arrival], emit func(judg
 			r.bad.add(j.Err)
 			continue
 		}
-		switch {
-		case j.Err != nil:
+		if j.Err != nil {
 			r.bad.add(j.Err)
+		}
+		if j.reading == nil {
 			j.verdict = filter.Verdict{Kind: filter.Skipped, Reason: "size"}
-		case len(j.Raw) > r.limit:
-			j.verdict = filter.Verdict{Kind: filter.Skipped, Reason: "size"}
-		default:
-			j.verdict = r.filter.Check(ctx, j.env, j.Raw).Verdict
+		} else {
+			var out filter.Judgement
+			out, j.evidence = r.filter.CheckReading(j.reading)
+			j.verdict, j.reading = out.Verdict, nil
 		}
 		r.bar.add(len(j.Raw))
 		if err := emit(j); err != nil {
@@ -68,11 +72,15 @@ func (r *replay) run(ctx context.Context, mail iter.Seq[arrival], emit func(judg
 // read does what can be done of a message without the store.
 func (r *replay) read(m arrival) judged {
 	j := judged{arrival: m}
-	if m.Err == nil {
-		h := source.ReadHeader(m.Raw)
-		j.env = h.Envelope(r.trusted)
-		j.env.Time = m.at
-		j.id = h.MessageID()
+	if m.Err != nil {
+		return j
+	}
+	h := source.ReadHeader(m.Raw)
+	j.id = h.MessageID()
+	if len(m.Raw) <= r.limit {
+		env := h.Envelope(r.trusted)
+		env.Time = m.at
+		j.reading = r.filter.Read(env, m.Raw)
 	}
 	return j
 }
@@ -87,6 +95,7 @@ type line struct {
 	Copies    int      `json:"copies"`
 	Sigma     *float64 `json:"sigma"` // null: it was not judged
 	Reason    string   `json:"reason"`
+	Given     string   `json:"given,omitempty"` // "spam" or "ham" where --spam or --ham said so
 }
 
 func (j *judged) line() line {
@@ -97,6 +106,9 @@ func (j *judged) line() line {
 	}
 	if v.Judged {
 		l.Sigma = &v.Sigma
+	}
+	if j.given != filter.None {
+		l.Given = j.given.String()
 	}
 	return l
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"spamsim/cmd/spamsim/internal/source"
+	"spamsim/milter/filter"
 )
 
 // TestInOrder maps many items whose work takes uneven time: the results come in the order of the items.
@@ -88,7 +89,7 @@ func TestClocks(t *testing.T) {
 		clockReceived: "2@0 1@1 3@5 4@5", // one that tells no time has that of the one before
 		clockDate:     "3@5 4@5 2@8 1@9",
 	} {
-		mail, err := arrivals(&app{}, []string{box}, clock)
+		mail, err := arrivals(&app{}, []given{{filter.None, []string{box}}}, clock)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,7 @@ func TestClocks(t *testing.T) {
 
 // TestMuteFirst gives mail that tells no time at all one all the same.
 func TestMuteFirst(t *testing.T) {
-	in := slices.Values([]source.Message{{Raw: []byte("x")}, {Raw: []byte("y")}})
+	in := slices.Values([]arrival{{Message: source.Message{Raw: []byte("x")}}, {Message: source.Message{Raw: []byte("y")}}})
 	for m := range inputs(in, clockFile) {
 		if !m.at.Equal(time.Unix(0, 0)) {
 			t.Errorf("%v", m.at)

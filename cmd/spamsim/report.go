@@ -20,17 +20,27 @@ type report struct {
 	verdicts   map[string]int
 	reasons    map[string]map[string]int // verdict -> reason -> messages
 	campaigns  map[string]*campaign
+	spam, ham  share
+	lost       []lost // ham that was called bulk, in the order of judging
 }
 
 // A campaign is one cluster of which something was called bulk.
 type campaign struct {
-	cluster     string
-	bulk        int
-	copies      int
-	senders     filter.Count
-	sigma       float64 // lowest of those called bulk: how sure the least sure call was
-	first, last time.Time
-	subject     string
+	cluster       string
+	bulk          int
+	copies        int
+	senders, nets filter.Count
+	sigma         float64 // lowest of those called bulk: how sure the least sure call was
+	first, last   time.Time
+	subject       string // of the first copy, else of the first one called bulk
+}
+
+// A lost is ham that was called bulk.
+type lost struct {
+	name, cluster, subject string
+	at                     time.Time
+	copies                 int
+	sigma                  float64
 }
 
 // add counts one judged message.
@@ -54,8 +64,15 @@ func (r *report) add(j judged) error {
 	if j.at.After(r.end) {
 		r.end = j.at
 	}
-	if v.Kind == filter.Bulk {
+	bulk := v.Kind == filter.Bulk
+	if bulk {
 		r.bulk(&j)
+	}
+	switch j.given {
+	case filter.Spam:
+		r.spam.add(bulk)
+	case filter.Ham:
+		r.ham.add(bulk)
 	}
 	return nil
 }
@@ -64,12 +81,28 @@ func (r *report) bulk(j *judged) {
 	v := &j.verdict
 	c := r.campaigns[v.Cluster]
 	if c == nil {
-		c = &campaign{cluster: v.Cluster, sigma: v.Sigma, first: j.at, subject: parse.Parse(j.Raw, parse.Limits{}).Subject}
+		c = &campaign{cluster: v.Cluster, sigma: v.Sigma, first: j.at, subject: j.evidence.Sample}
+		if c.subject == "" {
+			c.subject = subjectOf(j)
+		}
 		r.campaigns[v.Cluster] = c
 	}
 	c.bulk++
-	c.copies, c.senders, c.last, c.sigma = v.Copies, v.Senders, j.at, min(c.sigma, v.Sigma)
+	c.copies, c.senders, c.nets, c.sigma = max(c.copies, v.Copies), v.Senders, v.Nets, min(c.sigma, v.Sigma)
+	for _, at := range []time.Time{j.at, j.evidence.First} {
+		if !at.IsZero() && at.Before(c.first) {
+			c.first = at
+		}
+	}
+	if j.at.After(c.last) {
+		c.last = j.at
+	}
+	if j.given == filter.Ham {
+		r.lost = append(r.lost, lost{j.Name, v.Cluster, subjectOf(j), j.at, v.Copies, v.Sigma})
+	}
 }
+
+func subjectOf(j *judged) string { return parse.Parse(j.Raw, parse.Limits{}).Subject }
 
 // maxCampaigns is how many campaigns are listed.
 const maxCampaigns = 30
@@ -83,27 +116,52 @@ func (r *report) write(a *app) error {
 	}
 	b.WriteString("\n\n")
 	r.table(&b)
+	if r.spam.of+r.ham.of > 0 {
+		fmt.Fprintf(&b, "\nspam found  %s\nham lost    %s\nwith 95 %% intervals; the first copies of a campaign count as not found\n", r.spam, r.ham)
+	}
 	if len(r.campaigns) == 0 {
 		b.WriteString("\nNo campaign was found.\n")
 		return a.printf("%s", b.String())
 	}
-	fmt.Fprintf(&b, "\n%d campaigns, biggest first. \"bulk\" are the copies called so, the first ones of a campaign are not.\n\n", len(r.campaigns))
+	if err := firstError(r.listCampaigns(&b), r.listLost(&b)); err != nil {
+		return err
+	}
+	return a.printf("%s", b.String())
+}
+
+// listCampaigns prints the campaigns, biggest first.
+func (r *report) listCampaigns(b *strings.Builder) error {
+	fmt.Fprintf(b, "\n%d campaigns, biggest first. \"bulk\" are the copies called so, the first ones of a campaign are not.\n\n", len(r.campaigns))
 	list := slices.SortedFunc(maps.Values(r.campaigns), func(x, y *campaign) int {
 		return cmp.Or(cmp.Compare(y.copies, x.copies), x.first.Compare(y.first), cmp.Compare(x.cluster, y.cluster))
 	})
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "CLUSTER\tCOPIES\tBULK\tSENDERS\tSIGMA\tFIRST BULK\tLAST\tSUBJECT OF THE FIRST BULK COPY")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "CLUSTER\tCOPIES\tBULK\tSENDERS\tNETS\tSIGMA\tFIRST COPY\tLAST BULK\tSUBJECT OF THE FIRST COPY")
 	for _, c := range list[:min(len(list), maxCampaigns)] {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%.1f\t%s\t%s\t%s\n", c.cluster, c.copies, c.bulk, countWord(c.senders), c.sigma,
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%.1f\t%s\t%s\t%s\n", c.cluster, c.copies, c.bulk, countWord(c.senders), countWord(c.nets), c.sigma,
 			day(c.first), day(c.last), shorten(c.subject, 50))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if more := len(list) - maxCampaigns; more > 0 {
-		fmt.Fprintf(&b, "and %d more\n", more)
+		fmt.Fprintf(b, "and %d more\n", more)
 	}
-	return a.printf("%s", b.String())
+	return nil
+}
+
+// listLost prints all ham that was called bulk: each may be somebody's letter.
+func (r *report) listLost(b *strings.Builder) error {
+	if len(r.lost) == 0 {
+		return nil
+	}
+	fmt.Fprintf(b, "\n%d of the ham were called bulk. \"spamsim train --ham\" exempts mail like one of them, an [[exempt]] rule its sender.\n\n", len(r.lost))
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "MESSAGE\tTIME\tCLUSTER\tCOPIES\tSIGMA\tSUBJECT")
+	for _, l := range r.lost {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%.1f\t%s\n", printable(l.name), day(l.at), l.cluster, l.copies, l.sigma, shorten(l.subject, 50))
+	}
+	return t.Flush()
 }
 
 // table prints how many messages had each verdict, with the reasons.

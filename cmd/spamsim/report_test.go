@@ -14,22 +14,24 @@ import (
 func TestReport(t *testing.T) {
 	r := &report{}
 	at := time.Date(2002, 8, 22, 10, 0, 0, 0, time.UTC)
-	add := func(v filter.Verdict, subject string) {
+	add := func(v filter.Verdict, given filter.Label, subject string) {
 		at = at.Add(time.Hour)
-		j := judged{verdict: v}
-		j.at = at
-		j.Raw = []byte("Subject: " + subject + "\r\n\r\nx\r\n")
+		j := judged{verdict: v, arrival: arrival{at: at, given: given}}
+		j.Name, j.Raw = "box\x07#1", []byte("Subject: "+subject+"\r\n\r\nx\r\n")
+		if v.Cluster == "7f3a19c2" {
+			j.evidence.Sample, j.evidence.First = "Buy \x1b[31mnow\u202e", time.Date(2002, 8, 22, 3, 4, 0, 0, time.UTC)
+		}
 		if err := r.add(j); err != nil {
 			t.Fatal(err)
 		}
 	}
-	add(filter.Verdict{Kind: filter.Clean}, "")
-	add(filter.Verdict{Kind: filter.Abstain, Reason: "short"}, "")
-	add(filter.Verdict{Kind: filter.Abstain, Reason: "short"}, "")
-	add(filter.Verdict{Kind: filter.Abstain, Reason: "dsn"}, "")
-	add(filter.Verdict{Kind: filter.Bulk, Sigma: 4.6, Cluster: "7f3a19c2", Copies: 5, Senders: filter.Count{N: 5}}, "Buy \x1b[31mnow\u202e")
-	add(filter.Verdict{Kind: filter.Bulk, Sigma: 3.9, Cluster: "7f3a19c2", Copies: 6, Senders: filter.Count{N: 6}}, "Buy later")
-	add(filter.Verdict{Kind: filter.Bulk, Sigma: 6, Cluster: "00000001", Copies: 900, Senders: filter.Count{N: 70, Approx: true}}, "Letter")
+	add(filter.Verdict{Kind: filter.Clean}, filter.Spam, "")
+	add(filter.Verdict{Kind: filter.Abstain, Reason: "short"}, filter.Ham, "")
+	add(filter.Verdict{Kind: filter.Abstain, Reason: "short"}, filter.None, "")
+	add(filter.Verdict{Kind: filter.Abstain, Reason: "dsn"}, filter.None, "")
+	add(filter.Verdict{Kind: filter.Bulk, Sigma: 4.6, Cluster: "7f3a19c2", Copies: 5, Senders: filter.Count{N: 5}, Nets: filter.Count{N: 2}}, filter.Spam, "Buy 5")
+	add(filter.Verdict{Kind: filter.Bulk, Sigma: 3.9, Cluster: "7f3a19c2", Copies: 6, Senders: filter.Count{N: 6}, Nets: filter.Count{N: 3}}, filter.Spam, "Buy 6")
+	add(filter.Verdict{Kind: filter.Bulk, Sigma: 6, Cluster: "00000001", Copies: 900, Senders: filter.Count{N: 70, Approx: true}}, filter.Ham, "Letter \x1b2J")
 	var out bytes.Buffer
 	if err := r.write(&app{stdout: &out}); err != nil {
 		t.Fatal(err)
@@ -40,11 +42,20 @@ abstain         3   42.9 %   dsn 1, short 2
 bulk            3   42.9 %
 clean           1   14.3 %
 
+spam found  2 of 3, 66.7 % (20.8 to 93.9)
+ham lost    1 of 2, 50.0 % (9.5 to 90.5)
+with 95 % intervals; the first copies of a campaign count as not found
+
 2 campaigns, biggest first. "bulk" are the copies called so, the first ones of a campaign are not.
 
-CLUSTER   COPIES  BULK  SENDERS  SIGMA  FIRST BULK        LAST              SUBJECT OF THE FIRST BULK COPY
-00000001  900     1     ~70      6.0    2002-08-22 17:00  2002-08-22 17:00  Letter
-7f3a19c2  6       2     6        3.9    2002-08-22 15:00  2002-08-22 16:00  Buy ` + "\ufffd[31mnow\ufffd" + `
+CLUSTER   COPIES  BULK  SENDERS  NETS  SIGMA  FIRST COPY        LAST BULK         SUBJECT OF THE FIRST COPY
+00000001  900     1     ~70      0     6.0    2002-08-22 17:00  2002-08-22 17:00  Letter ` + "\ufffd" + `2J
+7f3a19c2  6       2     6        3     3.9    2002-08-22 03:04  2002-08-22 16:00  Buy ` + "\ufffd[31mnow\ufffd" + `
+
+1 of the ham were called bulk. "spamsim train --ham" exempts mail like one of them, an [[exempt]] rule its sender.
+
+MESSAGE  TIME              CLUSTER   COPIES  SIGMA  SUBJECT
+box` + "\ufffd" + `#1   2002-08-22 17:00  00000001  900     6.0    Letter ` + "\ufffd" + `2J
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("-want +got:\n%s", d)
