@@ -34,7 +34,9 @@ func (p *parser) attachment(e entity, typ string) {
 	if strings.HasPrefix(typ, "text/") {
 		p.files = append(p.files, file{e, typ, len(p.m.Attachments)})
 	}
-	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: e.fileName(), Data: data})
+	how, _ := parseParams(e.disposition)
+	inline := strings.HasPrefix(typ, "image/") && how != "attachment"
+	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: e.fileName(), Data: data, Inline: inline})
 }
 
 // fileName returns the name that a header gives the body, "" for none.

@@ -72,6 +72,9 @@ type Attachment struct {
 	Type string // media type, lower case
 	Name string // decoded file name, "" where none is given
 	Data []byte // decoded, up to the limit; may share memory with the raw message
+	// Inline says that it is a picture which is shown within the message: its disposition is not "attachment" (RFC 2183
+	// section 2).
+	Inline bool
 }
 
 // A Defect is one thing wrong with a message.

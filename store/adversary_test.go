@@ -2,11 +2,8 @@ package store
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
-
-	"spamsim/parse"
 )
 
 // A flood of messages that resemble nothing neither joins clusters nor hides a campaign that comes after it.
@@ -75,22 +72,6 @@ func TestLabelledClustersStay(t *testing.T) {
 	}
 }
 
-// The bytes of an attachment speak where the text does not.
-func TestSharedAttachment(t *testing.T) {
-	s := scratchStore(t)
-	w := newWriter(53)
-	pdf := make([]byte, 4000)
-	for i := range pdf {
-		pdf[i] = byte(i * i >> 3)
-	}
-	alike, other := withAttachment(w.text(14), pdf), withAttachment(w.text(14), pdf[:2000])
-	s.Count(withAttachment(w.text(14), pdf), from(1))
-	with, without := s.Judge(alike, from(2)), s.Judge(other, from(3))
-	if with.Score <= without.Score || with.Score == 0 {
-		t.Errorf("same attachment: score %g, another: %g", with.Score, without.Score)
-	}
-}
-
 // A closed store says so, and its counters still answer.
 func TestSyncAfterClose(t *testing.T) {
 	s := open(t, t.TempDir()+"/spamsim.db", Options{})
@@ -148,11 +129,4 @@ func TestMergedReopen(t *testing.T) {
 	if ev := s.Judge(traceOf(gone), from(4)); ev.Known || ev.Member {
 		t.Errorf("what was forgotten is back: %+v", ev)
 	}
-}
-
-func withAttachment(words []string, data []byte) *Trace {
-	return NewTrace(&parse.Message{
-		Blocks:      []parse.Block{{Text: strings.Join(words, " ")}},
-		Attachments: []parse.Attachment{{Type: "application/pdf", Data: data}},
-	})
 }

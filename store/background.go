@@ -40,7 +40,7 @@ const maxStep = 32 * commonScale
 const commonScale = 8
 
 // caps are the most that one feature of a kind can weigh, in nats.
-var caps = [...]float64{single: 4, pair: 6.5, ends: 5, attachment: 15}
+var caps = [...]float64{single: 4, pair: 6.5, ends: 5, attachment: 6.5}
 
 // readBackground reads the bytes of a background.
 func readBackground(data []byte) (*background, error) {

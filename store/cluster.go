@@ -85,7 +85,7 @@ func (c *cluster) extend(q *query) (in []uint32) {
 	for _, e := range c.elements {
 		have[e.id] = true
 	}
-	for _, f := range q.sketch() {
+	for f := range q.sketch() {
 		if !have[f.id] {
 			c.elements = append(c.elements, element{f.id, 1, 1, f.static})
 			in = append(in, f.id)

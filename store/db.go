@@ -23,7 +23,8 @@ import (
 //	moved     seq u64 of a cluster that was merged away: seq u64 of the one that took it up
 const (
 	formatName    = "spamsim store "
-	formatVersion = "1"
+	formatVersion = "2"
+	formatBefore  = "1" // its records are of version 1 (record.go)
 )
 
 var (
@@ -55,6 +56,9 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	if err == nil {
 		err = db.View(func(tx *bbolt.Tx) error { key, err = checkFormat(tx); return err })
 	}
+	if err == nil && !s.opts.ReadOnly {
+		err = db.Update(migrate)
+	}
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -83,10 +87,41 @@ func checkFormat(tx *bbolt.Tx) ([]byte, error) {
 	if meta == nil || len(meta.Get(keyFormat)) < len(formatName) || string(meta.Get(keyFormat)[:len(formatName)]) != formatName {
 		return nil, fmt.Errorf("%w: it is a database of another program", ErrForeign)
 	}
-	if v := string(meta.Get(keyFormat)[len(formatName):]); v != formatVersion {
+	if v := string(meta.Get(keyFormat)[len(formatName):]); v != formatVersion && v != formatBefore {
 		return nil, fmt.Errorf("%w: it has version %q of the format, this program reads %q", ErrVersion, v, formatVersion)
 	}
+	for _, name := range [][]byte{bucketClusters, bucketMessages, bucketMoved} {
+		if tx.Bucket(name) == nil {
+			return nil, fmt.Errorf("%w: it has no bucket %q", ErrForeign, name)
+		}
+	}
 	return append([]byte(nil), meta.Get(keyKey)...), nil
+}
+
+// migrate makes a database of the version before one of this version: its records are rewritten.
+func migrate(tx *bbolt.Tx) error {
+	meta, clusters := tx.Bucket(bucketMeta), tx.Bucket(bucketClusters)
+	if string(meta.Get(keyFormat)) != formatName+formatBefore {
+		return nil
+	}
+	renewed := map[string][]byte{} // a bucket must not change while it is walked
+	err := clusters.ForEach(func(k, v []byte) error {
+		var c cluster
+		if err := c.unmarshal(v); err != nil {
+			return fmt.Errorf("cluster %x: %w", k, err)
+		}
+		renewed[string(k)] = c.marshal()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for k, v := range renewed {
+		if err := clusters.Put([]byte(k), v); err != nil {
+			return err
+		}
+	}
+	return meta.Put(keyFormat, []byte(formatName+formatVersion))
 }
 
 // load reads everything into memory.

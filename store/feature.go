@@ -30,7 +30,7 @@ const (
 	single     kind = iota // one word
 	pair                   // two words side by side
 	ends                   // the beginning or end of a long word and that of the next long word: what survives a typing mistake
-	attachment             // the bytes of an attachment
+	attachment             // a window of an attachment's octets (octets.go)
 )
 
 // The ways in which a feature is put together, so that none is taken for another.
@@ -65,16 +65,11 @@ func NewTrace(m *parse.Message) *Trace {
 		}
 	}
 	t.SimHash = h.Code64(simhash.TieClear)
-	for _, a := range m.Attachments {
-		if len(a.Data) >= minAttachment {
-			t.features = append(t.features, feature{xxhash.Sum64(a.Data), attachment})
-		}
+	if len(m.Attachments) > 0 {
+		t.attachments(m.Attachments)
 	}
 	return t
 }
-
-// minAttachment is the size in octets below which an attachment is no evidence: spacer images and empty files.
-const minAttachment = 512
 
 // simWeight is the weight of a feature in the SimHash, by kind: words and pairs alone make it up.
 var simWeight = [...]int{single: 1, pair: 2, ends: 0, attachment: 0}

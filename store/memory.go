@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 )
@@ -27,7 +28,8 @@ type scratch struct {
 // A query is a message as the memory sees it.
 type query struct {
 	t        *Trace
-	features []queried // by rank, at most maxQuery
+	features []queried // by rank, at most maxQuery; behind them those of attachments
+	text     int       // how many features are not of attachments
 	table    []uint16  // by the low bits of a feature's id: its place in features + 1; linear probing
 	sender   uint64
 }
@@ -70,11 +72,20 @@ func (q *query) tabulate() {
 	}
 }
 
-func (q *query) sketch() []queried { return q.features[:min(len(q.features), sketchSize)] }
+// sketch is what is kept of the message.
+func (q *query) sketch() iter.Seq[queried] {
+	return func(yield func(queried) bool) {
+		for i, f := range q.features {
+			if (i < sketchSize || i >= q.text) && !yield(f) {
+				return
+			}
+		}
+	}
+}
 
 // tau is the rank up to which the sketch has all features of the message.
 func (q *query) tau() float32 {
-	if len(q.features) <= sketchSize {
+	if q.text <= sketchSize {
 		return math.MaxFloat32
 	}
 	return q.features[sketchSize-1].rank
@@ -85,7 +96,7 @@ const weightUnit = 16
 
 // query prepares a message. It reads only what never changes.
 func (m *memory) query(t *Trace) *query {
-	all, weights := m.weigh(t)
+	all, octets, weights := m.weigh(t)
 	enough := math.Inf(1)
 	if len(all) > 2*maxQuery {
 		enough = spare * maxQuery / weights
@@ -95,11 +106,13 @@ func (m *memory) query(t *Trace) *query {
 		order = ranks(all, math.Inf(1))
 	}
 	slices.Sort(order)
-	q := &query{t: t, features: make([]queried, min(len(order), maxQuery))}
+	n := min(len(order), maxQuery)
+	q := &query{t: t, features: make([]queried, n, n+len(octets)), text: n}
 	for i := range q.features {
 		q.features[i] = all[uint32(order[i])]
 		q.features[i].rank = math.Float32frombits(uint32(order[i] >> 32))
 	}
+	q.features = append(q.features, octets...)
 	q.tabulate()
 	return q
 }
@@ -108,18 +121,29 @@ func (m *memory) query(t *Trace) *query {
 // below r.
 const spare = 1.5
 
-// weigh returns the features that tell something, without their ranks, and the sum of their weights.
-func (m *memory) weigh(t *Trace) (all []queried, weights float64) {
+// weigh returns the features that tell something, without their ranks, and the sum of their weights; those of attachments
+// apart, which all are kept. The lowest bit of an id says which they are.
+func (m *memory) weigh(t *Trace) (all, octets []queried, weights float64) {
 	all = make([]queried, 0, len(t.features))
 	for _, f := range t.features {
 		if static := m.back.weight(f); static > 0 {
 			keyed := mix(f.hash ^ m.key)
-			all = append(all, queried{id: uint32(keyed), draw: mix(keyed), static: uint8(static * weightUnit), w: float32(static)})
+			x := queried{id: uint32(keyed) &^ octetBit, draw: mix(keyed), static: uint8(static * weightUnit), w: float32(static)}
+			if f.kind == attachment {
+				x.id |= octetBit
+				x.rank = math.MaxFloat32
+				octets = append(octets, x)
+				continue
+			}
+			all = append(all, x)
 			weights += static
 		}
 	}
-	return all, weights
+	return all, octets, weights
 }
+
+// octetBit marks the id of a feature of an attachment.
+const octetBit = 1
 
 // ranks returns the ranks of at most enough, each with its place in all: ranks are positive, so their bits are in their
 // order.
@@ -158,11 +182,9 @@ const (
 
 // A match is a cluster that resembles a message.
 type match struct {
-	handle            uint32
-	c                 *cluster
-	score             float64 // T
-	evidence          float64
-	inCore, inMessage float64 // containment: the shared part of the core's weight, and of the message's
+	handle uint32
+	c      *cluster
+	containment
 }
 
 // matches returns the clusters that resemble the message, best first.
@@ -273,65 +295,9 @@ func (m *memory) verify(q *query) []match {
 	return out
 }
 
-// measure holds the message against one cluster.
-func (m *memory) measure(q *query, h uint32) match {
-	c := m.clusters[h]
-	x := match{handle: h, c: c}
-	whole, drawn := 0.0, 0.0
-	for _, e := range c.elements {
-		u := c.inCore(e)
-		if u == 0 {
-			continue
-		}
-		w := float64(e.w) / weightUnit
-		whole += u * w * e.share()
-		if i, ok := q.find(e.id); ok {
-			f := &q.features[i]
-			x.evidence += u * float64(f.w)
-			if f.rank <= c.tau {
-				drawn += u * float64(f.w)
-			}
-		}
-	}
-	own := 0.0
-	for _, f := range q.features {
-		if f.rank > c.tau {
-			break
-		}
-		own += float64(f.w)
-	}
-	x.inCore = min(1, x.evidence/(whole+1))
-	x.inMessage = min(1, drawn/(own+1))
-	x.score = x.evidence * m.penalty(q, &x)
-	return x
-}
-
-// penalty lowers the evidence where a message and a cluster share little of either.
-func (m *memory) penalty(q *query, x *match) float64 {
-	if x.inMessage < minPart*x.inCore {
-		return 0
-	}
-	if c := x.c; len(c.senders.seen) == 1 && c.senders.has(q.sender) && min(x.inCore, x.inMessage) < sameSender {
-		return 0
-	}
-	if x.c.copies >= manyCopies && x.inCore < minCore {
-		return 0
-	}
-	if x.c.copies < 3 {
-		return math.Sqrt(max(x.inCore, x.inMessage))
-	}
-	return min(1, max(2*x.inCore*x.inCore, x.inMessage*x.inMessage))
-}
-
-const (
-	minPart    = 0.27 // the share of a message's text that must match, as part of the share of the cluster's that does
-	minCore    = 0.42 // the share of what many copies have in common that a further one must have
-	sameSender = 0.6  // the share that must match where all copies are of the message's own sender: more than a signature
-)
-
 // insert stores a message as a cluster of its own.
 func (m *memory) insert(c *cluster, q *query) uint32 {
-	for _, f := range q.sketch() {
+	for f := range q.sketch() {
 		c.elements = append(c.elements, element{f.id, 1, 1, f.static})
 	}
 	c.tau, c.copies = q.tau(), 1

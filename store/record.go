@@ -12,7 +12,12 @@ import (
 // each id u32, count, since, weight a byte each; three tallies (senders, networks, recipients): u16 how many, u32 over,
 // then each key u64 and count u32; sample: the rest, UTF-8.
 
-const recordVersion = 1
+// Version 1 differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
+// its ids are read as those of text, and what they were of attachments matches nothing any more.
+const (
+	recordVersion    = 2
+	recordWithoutBit = 1
+)
 
 // ErrRecord is wrapped by errors about a record of the store that cannot be read.
 var ErrRecord = errors.New("damaged record")
@@ -45,8 +50,13 @@ func (c *cluster) marshal() []byte {
 // unmarshal reads a record. Nothing of data is kept.
 func (c *cluster) unmarshal(data []byte) error {
 	r := reader{data: data}
-	if v := r.byte(); v != recordVersion {
-		return fmt.Errorf("%w: version %d", ErrRecord, v)
+	version, bits := r.byte(), uint32(math.MaxUint32)
+	switch version {
+	case recordVersion:
+	case recordWithoutBit:
+		bits = ^uint32(octetBit)
+	default:
+		return fmt.Errorf("%w: version %d", ErrRecord, version)
 	}
 	c.label = Label(r.byte())
 	c.copies = r.u32()
@@ -58,7 +68,7 @@ func (c *cluster) unmarshal(data []byte) error {
 	c.simhash = r.u64()
 	c.elements = make([]element, 0, r.room(7))
 	for range cap(c.elements) {
-		c.elements = append(c.elements, element{r.u32(), r.byte(), max(1, r.byte()), r.byte()})
+		c.elements = append(c.elements, element{r.u32() & bits, r.byte(), max(1, r.byte()), r.byte()})
 	}
 	for _, t := range []*tally{&c.senders, &c.nets, &c.rcpts} {
 		n := r.u16()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -115,8 +116,8 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(text, []byte(strings.Repeat("no database\n", 2000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other, later := filepath.Join(dir, "other"), filepath.Join(dir, "later")
-	for path, format := range map[string]string{other: "", later: "spamsim store 2"} {
+	other, later, bare := filepath.Join(dir, "other"), filepath.Join(dir, "later"), filepath.Join(dir, "bare")
+	for path, format := range map[string]string{other: "", later: "spamsim store 3", bare: "spamsim store 2"} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +133,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for path, want := range map[string]error{text: ErrForeign, other: ErrForeign, later: ErrVersion} {
+	for path, want := range map[string]error{text: ErrForeign, other: ErrForeign, bare: ErrForeign, later: ErrVersion} {
 		before, _ := os.ReadFile(path)
 		if _, err := Open(path, Options{}); !errors.Is(err, want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want %v", filepath.Base(path), err, want)
@@ -214,3 +215,57 @@ func TestFailedCommitIsTriedAgain(t *testing.T) {
 		t.Errorf("what could not be written at first is gone: %+v", ev)
 	}
 }
+
+// TestMigrate: a store of the format before is read and rewritten; what it knew of texts it still knows.
+func TestMigrate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	s := open(t, path, Options{})
+	words := newWriter(61).text(100)
+	s.Count(traceOf(words), from(1))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		clusters := tx.Bucket(bucketClusters)
+		k, v := clusters.Cursor().First()
+		old := bytes.Clone(v)
+		old[0] = recordWithoutBit
+		for i := range sketchSize / 2 { // the lowest bit of an id said nothing
+			old[elementsAt+7*2*i] |= octetBit
+		}
+		return errors.Join(clusters.Put(bytes.Clone(k), old), tx.Bucket(bucketMeta).Put(keyFormat, []byte(formatName+formatBefore)))
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // migrated, and read again
+		s = open(t, path, Options{})
+		if ev := s.Judge(traceOf(words), from(2)); !ev.Member || ev.InCore < 0.99 {
+			t.Errorf("%+v", ev)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err = bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_ = db.View(func(tx *bbolt.Tx) error {
+		if f := tx.Bucket(bucketMeta).Get(keyFormat); string(f) != formatName+formatVersion {
+			t.Errorf("the format is %q", f)
+		}
+		if _, v := tx.Bucket(bucketClusters).Cursor().First(); v[0] != recordVersion {
+			t.Errorf("a record of version %d", v[0])
+		}
+		return nil
+	})
+}
+
+// elementsAt is where a record's elements begin.
+const elementsAt = 2 + 4 + 8 + 8 + 4 + 32 + 8 + 2

@@ -1,0 +1,94 @@
+package store
+
+import "math"
+
+// measure holds the message against one cluster: the texts and the attachments each, and the better of the two counts, so
+// that one attachment is known under any text.
+func (m *memory) measure(q *query, h uint32) match {
+	x := match{handle: h, c: m.clusters[h]}
+	var parts [2]overlap // of text, and with octetBit of attachments
+	for _, e := range x.c.elements {
+		u := x.c.inCore(e)
+		if u == 0 {
+			continue
+		}
+		p := &parts[e.id&octetBit]
+		p.whole += u * float64(e.w) / weightUnit * e.share()
+		if i, ok := q.find(e.id); ok {
+			f := &q.features[i]
+			p.evidence += u * float64(f.w)
+			if f.rank <= x.c.tau || e.id&octetBit != 0 {
+				p.drawn += u * float64(f.w)
+			}
+		}
+	}
+	for i, f := range q.features {
+		if i >= q.text {
+			parts[octetBit].own += float64(f.w)
+		} else if f.rank <= x.c.tau {
+			parts[0].own += float64(f.w)
+		}
+	}
+	text, files := parts[0].contained(), parts[octetBit].contained()
+	text.score, files.score = text.evidence*x.c.penalty(q, &text), files.evidence*x.c.filePenalty(q, &files)
+	x.containment = text
+	if files.score > text.score {
+		x.containment = files
+	}
+	return x
+}
+
+// An overlap is what a message and a cluster share of one kind, in nats.
+type overlap struct {
+	evidence float64 // what they share
+	whole    float64 // the cluster's
+	drawn    float64 // what they share, and own, the message's, of the features that each member would have kept
+	own      float64
+}
+
+// A containment is how far a message and a cluster contain one another.
+type containment struct {
+	score             float64 // T
+	evidence          float64
+	inCore, inMessage float64 // the shared part of the core's weight, and of the message's
+}
+
+func (o *overlap) contained() containment {
+	return containment{
+		evidence: o.evidence, inCore: min(1, o.evidence/(o.whole+1)), inMessage: min(1, o.drawn/(o.own+1)),
+	}
+}
+
+// penalty lowers the evidence of texts where a message and a cluster share little of either.
+func (c *cluster) penalty(q *query, x *containment) float64 {
+	if x.inMessage < minPart*x.inCore {
+		return 0
+	}
+	if c.only(q.sender) && min(x.inCore, x.inMessage) < sameSender {
+		return 0
+	}
+	if c.copies >= manyCopies && x.inCore < minCore {
+		return 0
+	}
+	if c.copies < 3 {
+		return math.Sqrt(max(x.inCore, x.inMessage))
+	}
+	return min(1, max(2*x.inCore*x.inCore, x.inMessage*x.inMessage))
+}
+
+// filePenalty does so for attachments. What one sender encloses in all his mail is his letterhead.
+func (c *cluster) filePenalty(q *query, x *containment) float64 {
+	if c.only(q.sender) || c.copies >= manyCopies && x.inCore < minCore {
+		return 0
+	}
+	return math.Sqrt(max(x.inCore, x.inMessage))
+}
+
+// only says whether all copies are of one sender, and of this one.
+func (c *cluster) only(sender uint64) bool { return len(c.senders.seen) == 1 && c.senders.has(sender) }
+
+const (
+	minPart    = 0.27 // the share of a message's text that must match, as part of the share of the cluster's that does
+	minCore    = 0.42 // the share of what many copies have in common that a further one must have
+	sameSender = 0.6  // the share that must match where all copies are of the message's own sender: more than a signature
+)

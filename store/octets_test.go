@@ -1,0 +1,116 @@
+package store
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"spamsim/parse"
+)
+
+// A file is a reproducible attachment of n octets, of which a part differs from copy to copy.
+func file(seed uint64, n int, part float64, copy uint64) parse.Attachment {
+	r, c := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(copy, 2))
+	data := make([]byte, n)
+	for i := range data {
+		if data[i] = byte(r.Uint32()); c.Float64() < part {
+			data[i] = byte(c.Uint32())
+		}
+	}
+	return parse.Attachment{Type: "application/pdf", Data: data}
+}
+
+func withFiles(words []string, files ...parse.Attachment) *Trace {
+	return NewTrace(&parse.Message{Blocks: []parse.Block{{Text: strings.Join(words, " ")}}, Attachments: files})
+}
+
+// TestAttachments: copies of which only an attachment is the same, or nearly, are a campaign; messages with nothing but
+// the frame of a document format in common are not.
+func TestAttachments(t *testing.T) {
+	frame := []byte(strings.Repeat("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>\nendobj\n", 40))
+	for _, c := range []struct {
+		name   string
+		words  int
+		file   func(n uint64) parse.Attachment
+		copies int // the least that the sixth is told, 0 where it must not be a copy
+	}{
+		{"the same under other text", 120, func(uint64) parse.Attachment { return file(1, 9000, 0, 0) }, 6},
+		{"3 % apart under other text", 120, func(n uint64) parse.Attachment { return file(1, 30_000, 0.03, n) }, 6},
+		{"the same without text", 0, func(uint64) parse.Attachment { return file(1, 9000, 0, 0) }, 6},
+		{"others without text", 0, func(n uint64) parse.Attachment { return file(n, 9000, 0, 0) }, 0},
+		{"others in one frame", 120, func(n uint64) parse.Attachment {
+			a := file(n, 9000, 0, 0)
+			a.Data = slices.Concat(frame, a.Data, frame)
+			return a
+		}, 0},
+		{"one letterhead", 120, func(uint64) parse.Attachment {
+			a := file(1, 20_000, 0, 0)
+			a.Type, a.Inline = "image/png", true
+			return a
+		}, 0},
+		{"one picture in place of text", 4, func(uint64) parse.Attachment {
+			a := file(1, 20_000, 0, 0)
+			a.Type, a.Inline = "image/png", true
+			return a
+		}, 6},
+		{"one logo below a line", 4, func(uint64) parse.Attachment {
+			a := file(1, 6000, 0, 0)
+			a.Type, a.Inline = "image/png", true
+			return a
+		}, 0},
+		{"a spacer", 120, func(uint64) parse.Attachment { return file(1, 60, 0, 0) }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scratchStore(t)
+			w := newWriter(53)
+			for i := range 60 {
+				s.Count(traceOf(w.text(100)), from(1000+i))
+			}
+			var ev Evidence
+			for n := range 6 {
+				ev = s.Count(withFiles(w.text(c.words), c.file(uint64(n))), from(n))
+			}
+			if ev.Member != (c.copies > 0) || ev.Copies < c.copies || ev.Member && ev.Sigma < 3 {
+				t.Errorf("the sixth: %+v", ev)
+			}
+		})
+	}
+}
+
+// TestAttachmentOfOneSender: what one person encloses in all mail makes no campaign of it.
+func TestAttachmentOfOneSender(t *testing.T) {
+	s := scratchStore(t)
+	w := newWriter(54)
+	for n := range 8 {
+		x := from(n)
+		x.Sender = "one@example.com"
+		if ev := s.Count(withFiles(w.text(100), file(1, 9000, 0, 0)), x); ev.Member {
+			t.Fatalf("message %d: %+v", n, ev)
+		}
+	}
+}
+
+// TestLowest: the sketch is that of the set of windows, whatever their order and number, and is small.
+func TestLowest(t *testing.T) {
+	a, b := file(1, 5000, 0, 0).Data, file(2, 5000, 0, 0).Data
+	ab, ba := lowest(slices.Concat(a, b)), lowest(slices.Concat(b, b, a))
+	shared := 0
+	for _, h := range ab {
+		if slices.Contains(ba, h) {
+			shared++
+		}
+	}
+	if len(ab) != octetSketch || !slices.IsSorted(ab) || shared < octetSketch-1 {
+		t.Errorf("%d of %d in common", shared, len(ab))
+	}
+	for _, few := range [][]byte{nil, []byte("short"), bytes.Repeat([]byte{0}, 5000)} {
+		if n := len(lowest(few)); n > 1 {
+			t.Errorf("%d windows of %d octets", n, len(few))
+		}
+	}
+	if n := len(lowest([]byte(strings.Repeat("all of it is plain text ", 40)))); n == 0 {
+		t.Error("a file of text has no sketch")
+	}
+}
