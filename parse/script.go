@@ -12,6 +12,9 @@ const (
 	CJK // Han, Kana, Hangul and the scripts of South East Asia that are cut into pairs of characters
 )
 
+// String is "other", "latin" or "cjk".
+func (s Script) String() string { return [...]string{"other", "latin", "cjk"}[s] }
+
 // ScriptOf is the script of most letters of a folded text.
 func ScriptOf(folded string) Script {
 	var n [3]int

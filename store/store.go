@@ -123,9 +123,9 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Timeout == 0 {
 		o.Timeout = time.Second
 	}
-	back, err := readBackground(shipped)
+	back, err := openBackground(path)
 	if err != nil {
-		return nil, fmt.Errorf("shipped background: %w", err)
+		return nil, err
 	}
 	s := &Store{
 		opts: o, memory: memory{back: back},
