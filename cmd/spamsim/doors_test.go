@@ -37,12 +37,18 @@ func newPair(t *testing.T, name string) pair {
 // write puts a new certificate in the place of the old one.
 func (p pair) write(t *testing.T, name string) {
 	t.Helper()
+	p.writeFor(t, name, 90*24*time.Hour)
+}
+
+// writeFor writes one that is good for so long from now.
+func (p pair) writeFor(t *testing.T, name string, life time.Duration) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(life)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)

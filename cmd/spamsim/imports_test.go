@@ -38,6 +38,7 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/config":  {"configs"},
 	"cmd/spamsim/internal/control": {"cmd/spamsim/internal/source", "milter/filter", "store"},
 	"cmd/spamsim/internal/demo":    nil,
+	"cmd/spamsim/internal/doctor":  {"cmd/spamsim/internal/config"},
 	"cmd/spamsim/internal/lab":     nil,
 	"cmd/spamsim/internal/near":    {"simhash"},
 	"cmd/spamsim/internal/source":  {"milter/filter"},
@@ -45,7 +46,7 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/quarantine": {"milter/filter"},
 
 	"cmd/spamsim": {
-		"cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo",
+		"cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor",
 		"cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/source",
 		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
 	},

@@ -134,6 +134,9 @@ func (p *Postfix) Stop() {
 	}
 }
 
+// Config is the folder of main.cf and master.cf.
+func (p *Postfix) Config() string { return filepath.Join(p.dir, "conf") }
+
 // Log returns what Postfix logged so far.
 func (p *Postfix) Log() string {
 	text, _ := os.ReadFile(filepath.Join(p.dir, "log"))

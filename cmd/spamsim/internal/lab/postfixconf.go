@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ type PostfixConfig struct {
 	Milters       []string // smtpd_milters of the clients' listener: "inet:127.0.0.1:port", "unix:/path"
 	Main          []string // further lines of main.cf, "name = value"
 	SMTPD         []string // further options of the clients' listener, "name=value"
+	Master        []string // lines of master.cf; a listener that they define is not made otherwise
 }
 
 // main is main.cf. No DNS, no rate limits, nobody's files but its own.
@@ -94,6 +96,9 @@ const contentFilter = `filter unix - - n - 20 smtp
 func (c PostfixConfig) master() string {
 	var b strings.Builder
 	listener := func(addr string, options ...string) {
+		if slices.ContainsFunc(c.Master, func(l string) bool { return strings.HasPrefix(l, addr+" inet ") }) {
+			return
+		}
 		fmt.Fprintf(&b, "%s inet n - n - - smtpd\n", addr)
 		for _, o := range options {
 			fmt.Fprintf(&b, " -o %s\n", o)
@@ -117,6 +122,9 @@ func (c PostfixConfig) master() string {
 		"smtpd_client_restrictions=", "smtpd_helo_restrictions=", "smtpd_sender_restrictions=",
 		"smtpd_relay_restrictions=", "smtpd_recipient_restrictions=permit_mynetworks,reject",
 	)
+	for _, line := range c.Master {
+		b.WriteString(line + "\n")
+	}
 	b.WriteString(contentFilter)
 	b.WriteString(services)
 	return b.String()

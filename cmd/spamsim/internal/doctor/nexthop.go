@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// nextHop connects as the proxy does.
+func (f *findings) nextHop(ctx context.Context, s *Site) {
+	leg := "next hop " + s.Config.SMTP.NextHop
+	if path, ok := strings.CutPrefix(s.Config.SMTP.NextHop, "maildir:"); ok {
+		f.maildir(leg, path)
+		return
+	}
+	network, addr, lmtp := hopAddress(s.Config.SMTP.NextHop)
+	t, err := dial(ctx, network, addr, nil)
+	if err != nil {
+		f.add(leg, Danger, "it cannot be reached, and clients are told to come back: %v", err)
+		return
+	}
+	defer t.close()
+	t.lmtp = lmtp
+	if err = t.greet(s.Config.ID); err == nil && s.NextHopTLS != nil {
+		err = f.hopTLS(ctx, leg, t, s, addr)
+	}
+	if err != nil {
+		f.add(leg, Danger, "no mail goes there: %v", err)
+		return
+	}
+	f.add(leg, Good, "offers %s", strings.Join(words(t.offer), " "))
+	f.extensions(leg, t, "")
+	f.rights(leg, t, s)
+	_, _, _ = t.ask("QUIT")
+}
+
+// hopAddress is where a next hop that is a server listens.
+func hopAddress(hop string) (network, addr string, lmtp bool) {
+	if path, ok := strings.CutPrefix(hop, "lmtp+unix:"); ok {
+		return "unix", path, true
+	}
+	u, err := url.Parse(hop)
+	if err != nil {
+		return "tcp", hop, false // the configuration was checked
+	}
+	lmtp = u.Scheme == "lmtp"
+	port := u.Port()
+	switch {
+	case port == "" && lmtp:
+		port = "24"
+	case port == "":
+		port = "25"
+	}
+	return "tcp", net.JoinHostPort(u.Hostname(), port), lmtp
+}
+
+// hopTLS goes over to TLS as the configuration demands.
+func (f *findings) hopTLS(ctx context.Context, leg string, t *talk, s *Site, addr string) error {
+	c := s.NextHopTLS.Clone()
+	if c.ServerName == "" {
+		c.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	state, err := t.startTLS(ctx, c, s.Config.ID)
+	if err == nil {
+		f.add(leg, Good, "STARTTLS, %s, the certificate is good for %s", tls.VersionName(state.Version), c.ServerName)
+	}
+	return err
+}
+
+// rights tries what the next hop has to allow this host.
+func (f *findings) rights(leg string, t *talk, s *Site) {
+	switch code, text, err := 0, "", error(nil); {
+	case !t.offers("XFORWARD"):
+		f.add(leg, Lost, "no XFORWARD: its log and its own rules do not hear of the client's address (Postfix: smtpd_authorized_xforward_hosts)")
+	default:
+		if code, text, err = t.ask("XFORWARD ADDR=" + stranger); err != nil || code/100 != 2 {
+			f.add(leg, Lost, "XFORWARD is offered and refused: %d %s", code, firstLine(text))
+			break
+		}
+		f.add(leg, Good, "XFORWARD is allowed: the client's address is handed on")
+		_, _, _ = t.ask("RSET")
+	}
+	if s.Config.SMTP.XCLIENT && !t.offers("XCLIENT") {
+		f.add(leg, Danger, "smtp.xclient is set, but XCLIENT is not offered to this host: the next hop takes every client for spamsim "+
+			"(Postfix: smtpd_authorized_xclient_hosts)")
+	}
+	if s.Config.SMTP.Auth && !t.offers("AUTH") {
+		f.add(leg, Lost, "smtp.auth is set, but AUTH is not offered: nobody can authenticate (Postfix may demand TLS for it: smtp.next_hop_tls)")
+	}
+}
+
+// maildir looks whether mail can be written.
+func (f *findings) maildir(leg, path string) {
+	tmp := filepath.Join(path, "tmp")
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		f.add(leg, Good, "not there yet: serve makes it")
+		return
+	}
+	file, err := os.CreateTemp(tmp, "doctor")
+	if err != nil {
+		f.add(leg, Danger, "cannot be written: %v", err)
+		return
+	}
+	file.Close()
+	_ = os.Remove(file.Name())
+	f.add(leg, Good, "can be written; it owns what it takes, so nothing is forwarded from there")
+}
