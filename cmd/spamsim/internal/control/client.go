@@ -51,6 +51,11 @@ func (c *Client) Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgeme
 	return call[filter.Judgement](ctx, c, "POST", "/v1/check?"+ask.query(), raw)
 }
 
+// Explain says why the daemon judges a message as it does.
+func (c *Client) Explain(ctx context.Context, raw []byte, ask Ask) (filter.Explanation, error) {
+	return call[filter.Explanation](ctx, c, "POST", "/v1/explain?"+ask.query(), raw)
+}
+
 // Train learns a message in the daemon.
 func (c *Client) Train(ctx context.Context, raw []byte, l filter.Label) (filter.Outcome, error) {
 	return call[filter.Outcome](ctx, c, "POST", "/v1/train?label="+labels[l], raw)

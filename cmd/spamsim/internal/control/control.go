@@ -3,6 +3,7 @@
 //
 //	POST /check[?PARAMETERS]        a message in, a Line out: for programs of others
 //	POST /v1/check[?PARAMETERS]     a message in, a filter.Judgement out
+//	POST /v1/explain[?PARAMETERS]   a message in, a filter.Explanation out; nothing is counted
 //	POST /v1/train?label=spam|ham   a message in, a filter.Outcome out
 //	POST /v1/forget                 a message in, a filter.Outcome out
 //	POST /v1/sync                   returns when all that was learnt is on disk
@@ -39,6 +40,8 @@ var (
 type Service interface {
 	// Check judges a message; it counts only if the Ask says so.
 	Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgement, error)
+	// Explain says why a message is judged as it is; it counts nothing, whatever the Ask says.
+	Explain(ctx context.Context, raw []byte, ask Ask) (filter.Explanation, error)
 	// Train learns a message, which is on disk once Sync returned.
 	Train(ctx context.Context, raw []byte, l filter.Label) (filter.Outcome, error)
 	// Forget takes a message's contribution back; on disk once Sync returned.
@@ -116,6 +119,16 @@ func (l *Local) Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgemen
 		return l.Filter.Check(ctx, env, raw), nil
 	}
 	return l.Filter.Peek(ctx, env, raw), nil
+}
+
+// Explain says why a message is judged as it is, as if it came now.
+func (l *Local) Explain(_ context.Context, raw []byte, ask Ask) (filter.Explanation, error) {
+	env, err := l.envelope(raw)
+	if err != nil {
+		return filter.Explanation{}, err
+	}
+	ask.fill(env)
+	return l.Filter.Explain(env, raw)
 }
 
 // Train learns a message.

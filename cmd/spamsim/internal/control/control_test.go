@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"spamsim/milter/filter"
+	"spamsim/store"
 )
 
 // TestMain looks for goroutines left behind; net/http lingers half a second on a connection whose body it did not read.
@@ -58,6 +59,10 @@ func (r *record) Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgeme
 	return judgement, r.note("check %q %v", raw, ask.query())
 }
 
+func (r *record) Explain(_ context.Context, raw []byte, ask Ask) (filter.Explanation, error) {
+	return explanation, r.note("explain %q %v", raw, ask.query())
+}
+
 func (r *record) Train(_ context.Context, raw []byte, l filter.Label) (filter.Outcome, error) {
 	return filter.Outcome{Done: true, Cluster: "7f3a"}, r.note("train %q %d", raw, l)
 }
@@ -70,6 +75,15 @@ func (r *record) Sync(context.Context) error { return r.note("sync") }
 
 func (r *record) Stats(context.Context) (Stats, error) {
 	return Stats{Store: "x.db", Messages: []VerdictStat{{"smtp", "bulk", "", 3}}}, r.note("stats")
+}
+
+var explanation = filter.Explanation{
+	Verdict: judgement.Verdict, Threshold: 3, Rules: []string{"letter"}, Text: "äpfel <b>\x01",
+	Store: store.Explanation{
+		Spoken: 0, Matches: []store.Match{{Cluster: "7f3a", Sample: "\u202e", Chance: [3]float64{1, 2.5, 1e6}, Copy: true}},
+		Spans:   []store.Span{{Mark: store.Both, Text: "äpfel"}, {Mark: store.Differs, Text: "<b>"}},
+		Telling: []store.Shared{{Text: "a b", Weight: 6.5}}, Features: store.Overlap{Message: 9, Shared: 3},
+	},
 }
 
 // serve runs a server over s on a socket in a new folder.
@@ -117,6 +131,10 @@ func TestCalls(t *testing.T) {
 	if _, err := c.Check(ctx, nil, Ask{}); err != nil {
 		t.Error(err)
 	}
+	e, err := c.Explain(ctx, raw, Ask{Client: "::1"})
+	if d := cmp.Diff(explanation, e); d != "" || err != nil {
+		t.Errorf("explain: %v\n%s", err, d)
+	}
 	if o, err := c.Train(ctx, raw, filter.Ham); err != nil || o != (filter.Outcome{Done: true, Cluster: "7f3a"}) {
 		t.Errorf("train: %+v, %v", o, err)
 	}
@@ -130,7 +148,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("stats: %+v, %v", s, err)
 	}
 	q := fmt.Sprintf("%q", raw)
-	want := []string{"check " + q + " client=%3A%3A1&helo=h&learn=true&recipient=a%40x&recipient=b%26c%40x&sender=", `check "" learn=false`, "train " + q + " 2", "forget " + q, "sync", "stats"}
+	want := []string{"check " + q + " client=%3A%3A1&helo=h&learn=true&recipient=a%40x&recipient=b%26c%40x&sender=", `check "" learn=false`, "explain " + q + " client=%3A%3A1&learn=false", "train " + q + " 2", "forget " + q, "sync", "stats"}
 	if d := cmp.Diff(want, r.calls); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}

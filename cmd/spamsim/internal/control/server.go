@@ -53,6 +53,7 @@ func Handler(s Service, limit int64) http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("POST /check", h.message(h.line))
 	m.HandleFunc("POST /v1/check", h.message(func(r *http.Request, raw []byte) (any, error) { return h.check(r, raw) }))
+	m.HandleFunc("POST /v1/explain", h.message(h.explain))
 	m.HandleFunc("POST /v1/train", h.message(h.train))
 	m.HandleFunc("POST /v1/forget", h.message(h.forget))
 	m.HandleFunc("POST /v1/sync", func(w http.ResponseWriter, r *http.Request) { answer(w, struct{}{}, s.Sync(r.Context())) })
@@ -116,6 +117,14 @@ func (h *handler) check(r *http.Request, raw []byte) (filter.Judgement, error) {
 func (h *handler) line(r *http.Request, raw []byte) (any, error) {
 	j, err := h.check(r, raw)
 	return NewLine("-", j.Verdict), err
+}
+
+func (h *handler) explain(r *http.Request, raw []byte) (any, error) {
+	ask, err := parseAsk(r.URL.RawQuery)
+	if err != nil {
+		return nil, errRequest{err}
+	}
+	return h.Explain(r.Context(), raw, ask)
 }
 
 func (h *handler) train(r *http.Request, raw []byte) (any, error) {
