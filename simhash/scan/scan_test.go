@@ -1,7 +1,7 @@
 package scan
 
 import (
-	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -32,9 +32,9 @@ func plainWithin(codes [][4]uint64, code [4]uint64, d int) []Hit {
 	return hits
 }
 
-func plainNearest(codes [][4]uint64, code [4]uint64) Hit {
+func plainNearest(all []Hit) Hit {
 	best := None
-	for _, hit := range plainWithin(codes, code, 256) {
+	for _, hit := range all {
 		if hit.Distance < best.Distance {
 			best = hit
 		}
@@ -67,20 +67,26 @@ func checkSearches(t *testing.T, s *Set, codes, queries [][4]uint64) {
 	if s.Len() != len(codes) {
 		t.Fatalf("%d codes, want %d", s.Len(), len(codes))
 	}
+	eachKernel(func(kernel string) { checkKernel(t, kernel, s, codes, queries) })
+}
+
+func checkKernel(t *testing.T, kernel string, s *Set, codes, queries [][4]uint64) {
+	t.Helper()
 	hits := make([]Hit, len(queries))
 	s.NearestEach(queries, hits)
 	for i, q := range queries {
-		want := plainNearest(codes, q)
+		all := plainWithin(codes, q, 256)
+		want := plainNearest(all)
 		if hits[i] != want {
-			t.Fatalf("%d codes, %d queries, query %d: %v, want %v", len(codes), len(queries), i, hits[i], want)
+			t.Fatalf("%s: %d codes, %d queries, query %d: %v, want %v", kernel, len(codes), len(queries), i, hits[i], want)
 		}
 		if got := s.Nearest(q); got != want {
-			t.Fatalf("%d codes: nearest %v, want %v", len(codes), got, want)
+			t.Fatalf("%s: %d codes: nearest %v, want %v", kernel, len(codes), got, want)
 		}
-		for _, d := range []int{0, want.Distance, 20, 60, 256} {
-			got, want := slices.Collect(s.Within(q, d)), plainWithin(codes, q, d)
+		for _, d := range []int{-1, 0, want.Distance, 20, 60, 256, math.MaxInt} {
+			got, want := slices.Collect(s.Within(q, d)), slices.DeleteFunc(slices.Clone(all), func(h Hit) bool { return h.Distance > d })
 			if !slices.Equal(got, want) {
-				t.Fatalf("%d codes, within %d: %v, want %v", len(codes), d, got, want)
+				t.Fatalf("%s: %d codes, within %d: %v, want %v", kernel, len(codes), d, got, want)
 			}
 		}
 	}
@@ -186,63 +192,13 @@ func TestNoAllocation(t *testing.T) {
 	codes := coarseCodes(rand.New(rand.NewPCG(7, 8)), 100)
 	s := setOf(codes)
 	hits := make([]Hit, 4)
-	got := testing.AllocsPerRun(10, func() {
-		s.NearestEach(codes[:4], hits)
-		hits[0] = s.Nearest(codes[5])
+	eachKernel(func(kernel string) {
+		got := testing.AllocsPerRun(10, func() {
+			s.NearestEach(codes[:4], hits)
+			hits[0] = s.Nearest(codes[5])
+		})
+		if got != 0 {
+			t.Errorf("%s: %v allocations", kernel, got)
+		}
 	})
-	if got != 0 {
-		t.Errorf("%v allocations", got)
-	}
-}
-
-func randomSet(n int) *Set {
-	r := rand.New(rand.NewPCG(9, 10))
-	s := new(Set)
-	for range n {
-		s.Add([4]uint64{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()})
-	}
-	return s
-}
-
-// BenchmarkNearest scans sets from the first cache to beyond the last, for one query and for 16 in one pass.
-func BenchmarkNearest(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
-		s := randomSet(n)
-		for _, queries := range []int{1, 16} {
-			b.Run(fmt.Sprintf("%d/queries=%d", n, queries), func(b *testing.B) {
-				codes, hits := make([][4]uint64, queries), make([]Hit, queries)
-				for i := range codes {
-					codes[i] = s.At(i * n / queries)
-				}
-				b.SetBytes(int64(32 * n))
-				b.ReportAllocs()
-				for b.Loop() {
-					s.NearestEach(codes, hits)
-				}
-				for i, hit := range hits {
-					if want := (Hit{i * n / queries, 0}); hit != want {
-						b.Errorf("%v, want %v", hit, want)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n*queries), "ns/code/query")
-			})
-		}
-	}
-}
-
-func BenchmarkWithin(b *testing.B) {
-	const n = 100_000
-	s := randomSet(n)
-	b.SetBytes(32 * n)
-	b.ReportAllocs()
-	found := 0
-	for b.Loop() {
-		for range s.Within(s.At(7), 90) {
-			found++
-		}
-	}
-	if found < b.N {
-		b.Errorf("%d hits in %d searches", found, b.N)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/code")
 }
