@@ -75,7 +75,13 @@ func (p *parser) textLeaf(e entity, typ string) reading {
 	}
 	p.text = max(p.text-len(text), 0)
 	text = lineFeeds(text)
+	if typ == "text/calendar" {
+		text = calendarText(text)
+	}
 	declared := e.typ != "" && typ == mediaType(e.typ)
+	if isReport(typ) {
+		return reading{[]leafText{{blocks: []Block{{Footer, text}}}}, false}
+	}
 	if isHTML(typ) || !declared && looksHTML(text) {
 		var l leafText
 		l.blocks, l.hidden, l.links = htmlText(text)
@@ -129,4 +135,15 @@ func isHTML(typ string) bool {
 func looksHTML(s string) bool {
 	b := bytes.ToLower([]byte(strings.TrimSpace(s[:min(len(s), 200)])))
 	return bytes.HasPrefix(b, []byte("<html")) || bytes.HasPrefix(b, []byte("<!doctype html"))
+}
+
+// isReport reports whether a leaf is fields for programs, of which those who show mail show little: what became of a
+// message (RFC 3464, RFC 6533), whether it was read (RFC 8098), that somebody complained (RFC 5965).
+func isReport(typ string) bool {
+	switch typ {
+	case "message/delivery-status", "message/global-delivery-status", "message/disposition-notification",
+		"message/global-disposition-notification", "message/feedback-report":
+		return true
+	}
+	return false
 }

@@ -14,7 +14,7 @@ import (
 // A Trace is what the store needs of one message: its codes and the features of its text.
 type Trace struct {
 	Text     string // as hashed: the author's own words, folded
-	Tokens   int    // words of it; a CJK bigram is one
+	Tokens   int    // words of it without boilerplate; a CJK bigram is one
 	Script   parse.Script
 	Nilsimsa nilsimsa.Code
 	SimHash  uint64
@@ -55,7 +55,7 @@ func NewTrace(m *parse.Message) *Trace {
 	t := &Trace{Text: m.Text(), Sample: m.Subject}
 	t.Script = parse.ScriptOf(t.Text)
 	t.Nilsimsa = nilsimsa.Sum([]byte(t.Text))
-	words := parse.AppendTokens(nil, t.Text)
+	words := ownWords(parse.AppendTokens(nil, t.Text))
 	t.Tokens = len(words)
 	t.features = features(words)
 	var h simhash.Hash

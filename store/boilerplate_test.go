@@ -1,0 +1,47 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"spamsim/parse"
+)
+
+func TestOwnWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                       "",
+		"one":                    "one",
+		"please send mail to me": "please send mail to me",
+		"for further assistance please send mail to postmaster": "",
+		"own before for further assistance please send mail to postmaster own after": "own before own after",
+		"first sorry to have to inform you that your last":                          "first last",
+	} {
+		if got := ownWords(parse.AppendTokens(nil, parse.Fold(in))); !slices.Equal(got, parse.AppendTokens(nil, parse.Fold(want))) {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	w := newWriter(80)
+	words := w.text(3000)
+	if got := ownWords(slices.Clone(words)); len(got) != len(words) {
+		t.Errorf("%d of %d words of another text are left", len(got), len(words))
+	}
+}
+
+// TestNoticesAreNoCampaign: what programs write for many people makes no copies, the same words of a person do.
+func TestNoticesAreNoCampaign(t *testing.T) {
+	for name, notice := range map[string]string{
+		"bounce": "This is the mail system at host mx%.example.\n\nI'm sorry to have to inform you that your message could not\nbe delivered to one or more recipients. It's attached below.\n\nFor further assistance, please send mail to postmaster.\n\nIf you do so, please include this problem report. You can\ndelete your own text from the attached returned message.\n\n<u%@a%.example>: host mx.a%.example[192.0.2.%] said: 550 5.1.1\n <u%@a%.example>: Recipient address rejected: User unknown in virtual mailbox table (in reply to RCPT TO command)",
+		"read":   "This is a Return Receipt for the mail that you sent to u%@a%.example.\n\nNote: This Return Receipt only acknowledges that the message was displayed on the recipient's computer. There is no guarantee that the recipient has read or understood the message contents.",
+	} {
+		s := scratchStore(t)
+		w := newWriter(81)
+		for n := range 8 {
+			text := strings.ReplaceAll(notice, "%", string(rune('a'+n)))
+			raw := "Subject: x\r\n\r\n" + strings.ReplaceAll(text, "\n", "\r\n") + "\r\n\r\n" + strings.Join(w.text(60), " ") + "\r\n"
+			if ev := s.Count(NewTrace(parse.Parse([]byte(raw), parse.Limits{})), from(n)); ev.Member && ev.Copies >= 5 {
+				t.Errorf("%s %d: %+v", name, n, ev)
+			}
+		}
+	}
+}
