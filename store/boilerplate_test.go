@@ -13,9 +13,9 @@ func TestOwnWords(t *testing.T) {
 		"":                       "",
 		"one":                    "one",
 		"please send mail to me": "please send mail to me",
-		"for further assistance please send mail to postmaster": "",
+		"for further assistance please send mail to postmaster":                      "",
 		"own before for further assistance please send mail to postmaster own after": "own before own after",
-		"first sorry to have to inform you that your last":                          "first last",
+		"first sorry to have to inform you that your last":                           "first last",
 	} {
 		if got := ownWords(parse.AppendTokens(nil, parse.Fold(in))); !slices.Equal(got, parse.AppendTokens(nil, parse.Fold(want))) {
 			t.Errorf("%q: %q, want %q", in, got, want)
