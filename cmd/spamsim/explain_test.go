@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -143,7 +142,7 @@ func TestWrap(t *testing.T) {
 		{"one\n\ntwo\tthree ", []string{"one", "two", "three"}},
 		{"abcdefghijklmnop", []string{"abcdefgh", "ijklmnop"}},
 		{"x abcdefghijk y", []string{"x", "abcdefgh", "ijk y"}},
-		{"飞机场附近飞机场附近", []string{"飞机场附近飞机场", "附近"}},
+		{"飞机场附近飞机场附近 x", []string{"飞机场附", "近飞机场", "附近 x"}},
 	} {
 		if d := cmp.Diff(c.want, wrap(c.text, 8)); d != "" {
 			t.Errorf("%q: -want +got:\n%s", c.text, d)
@@ -157,10 +156,10 @@ func FuzzWrap(f *testing.F) {
 	f.Add("飞机场附近飞机场附近 x\x1b", 3)
 	f.Add("\v", -20)
 	f.Fuzz(func(t *testing.T, text string, width int) {
-		width = 1 + int(uint(width)%200)
+		width = 2 + int(uint(width)%200)
 		lines := wrap(text, width)
 		for _, l := range lines {
-			if utf8.RuneCountInString(l) > width || strings.IndexFunc(l, unicode.IsControl) >= 0 {
+			if columns(l) > width || strings.IndexFunc(l, unicode.IsControl) >= 0 {
 				t.Fatalf("%q of %q, %d wide", l, text, width)
 			}
 		}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
+	"unicode"
 
 	"spamsim/milter/filter"
 	"spamsim/store"
 )
 
-// explainWidth is how many characters a line of an explanation's text has, explainLines how many lines of the text as hashed
+// explainWidth is how many columns a line of an explanation's text has, explainLines how many lines of the text as hashed
 // are shown, explainMarked how many words of the text with marks.
 const (
 	explainWidth  = 96
@@ -154,35 +154,57 @@ func orNone(s string) string {
 	return s
 }
 
-// wrap makes lines of up to width characters of a text, safe to show; its own line ends hold. There is at least one.
+// wrap makes lines of up to width columns of a text, safe to show; its own line ends hold. There is at least one, and one of
+// a single character where that is wider.
 func wrap(text string, width int) []string {
 	var out []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
 		line, n := "", 0
-		for _, word := range strings.Fields(printable(paragraph)) {
-			for size := utf8.RuneCountInString(word); n > 0 && n+1+size > width || size > width; size = utf8.RuneCountInString(word) {
-				if n == 0 { // the word is longer than a line
-					cut := []rune(word)
-					line, word = string(cut[:width]), string(cut[width:])
-				}
+		flush := func() {
+			if n > 0 {
 				out = append(out, line)
-				line, n = "", 0
+			}
+			line, n = "", 0
+		}
+		for _, word := range strings.Fields(printable(paragraph)) {
+			if n+1+columns(word) > width {
+				flush()
 			}
 			if n > 0 {
 				line += " "
 				n++
 			}
-			line += word
-			n += utf8.RuneCountInString(word)
+			for _, r := range word { // a word may be longer than a line
+				if n+columnsOf(r) > width {
+					flush()
+				}
+				line += string(r)
+				n += columnsOf(r)
+			}
 		}
-		if n > 0 {
-			out = append(out, line)
-		}
+		flush()
 	}
 	if out == nil {
 		return []string{""}
 	}
 	return out
+}
+
+// columns is how wide a terminal shows a text.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+// columnsOf is 2 for the scripts whose characters are squares and for the full-width forms, else 1.
+func columnsOf(r rune) int {
+	if r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F || r >= 0xFF01 && r <= 0xFF60) {
+		return 2
+	}
+	return 1
 }
 
 // indent puts a mark before each line, and a line end behind it.
