@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,6 +42,38 @@ func Need(t testing.TB, packages ...string) {
 		if needsRoot[p] && os.Geteuid() != 0 {
 			Skip(t, "needs root: "+p+" changes users")
 		}
+	}
+}
+
+// Servers is the environment variable that names the folder in which .ci/servers unpacked packages. Where it is not set
+// they lie in the module's .ci/cache/servers.
+const Servers = "SPAMSIM_SERVERS"
+
+// serversDir is that folder.
+func serversDir() string {
+	if dir := os.Getenv(Servers); dir != "" {
+		return dir
+	}
+	dir, err := os.Getwd() // tests run in their package's folder
+	for ; err == nil && dir != "/"; dir = filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			break
+		}
+	}
+	return filepath.Join(dir, ".ci/cache/servers")
+}
+
+// NeedUnpacked skips the test unless the Debian packages were unpacked by .ci/servers and this user may run them. With
+// SPAMSIM_NO_SKIP=1 it fails the test instead.
+func NeedUnpacked(t testing.TB, packages ...string) {
+	t.Helper()
+	for _, p := range packages {
+		if _, err := os.Stat(filepath.Join(serversDir(), p)); err != nil {
+			Skip(t, "needs "+p+", unpacked: .ci/servers")
+		}
+	}
+	if os.Geteuid() != 0 {
+		Skip(t, "needs root: "+strings.Join(packages, ", ")+" in a chroot")
 	}
 }
 

@@ -1,0 +1,69 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"spamsim/cmd/spamsim/internal/demo"
+	"spamsim/cmd/spamsim/internal/lab"
+)
+
+// ports gives each well-known port of the pieces in configs/ one of the lab's.
+type ports map[string]string
+
+// newPorts are those of a chain: where the world comes in, spamsim, and where judged mail comes back.
+func newPorts(t *testing.T) ports {
+	t.Helper()
+	p := ports{}
+	for _, usual := range []string{"25", "10025", "10026"} {
+		p[usual] = port(lab.FreeAddr(t))
+	}
+	return p
+}
+
+// port is the port of an address.
+func port(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
+
+// addr is where the lab listens in a port's place.
+func (p ports) addr(usual string) string { return "127.0.0.1:" + p[usual] }
+
+var number = regexp.MustCompile(`\b(25|10025|10026)\b`)
+
+// piece is a file of configs/ as it is shipped, but for its ports and the address of the world.
+func (p ports) piece(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "configs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := strings.ReplaceAll(string(text), "0.0.0.0", "127.0.0.1")
+	return number.ReplaceAllStringFunc(local, func(usual string) string { return p[usual] })
+}
+
+// sixCopies sends a stream whose last is the sixth copy of a campaign, and checks what is delivered of each: one X-Spamsim
+// field, which says bulk of the fifth and the sixth copy and of nothing else. send returns message n, counted from 1, as
+// it was delivered, its lines ended by LF.
+func sixCopies(t *testing.T, stream []demo.Mail, send func(n int, m demo.Mail) string) {
+	t.Helper()
+	copies := 0
+	for i, m := range stream {
+		got := send(i+1, m)
+		v := verdicts(t, [][]byte{[]byte(got)})[messageID(m)]
+		if m.Kind == demo.Pills {
+			copies++
+		}
+		if want := m.Kind == demo.Pills && copies >= 5; v == "" || strings.HasPrefix(v, "bulk;") != want {
+			t.Errorf("%s (copy %d): %q, want bulk %v, in\n%.600s", m.Subject, copies, v, want, got)
+		}
+		body := strings.ReplaceAll(string(m.Raw), "\r\n", "\n")
+		if _, body, _ = strings.Cut(body, "\n\n"); !strings.HasSuffix(strings.TrimRight(got, "\n"), strings.TrimRight(body, "\n")) {
+			t.Errorf("%s: the body was changed:\n%s", m.Subject, got)
+		}
+	}
+	if copies != 6 {
+		t.Errorf("%d copies were sent", copies)
+	}
+}
