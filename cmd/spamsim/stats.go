@@ -46,6 +46,10 @@ func (a *app) stats(s *control.Stats) error {
 	fmt.Fprintf(&b, "store     %s\n", s.Store)
 	fmt.Fprintf(&b, "clusters  %d, of which %d have two copies or more; %d messages; %d octets on disk\n",
 		s.Held.Clusters, s.Held.Campaigns, s.Held.Messages, s.Held.Bytes)
+	for _, c := range s.Sigma {
+		fmt.Fprintf(&b, "sigma     %s: of the last %d messages that were no copies %s reached 1, %s 2, %s 2.5 (true: 15.9, 2.3, 0.6 %%); scale %.2f\n",
+			c.Script, c.Messages, part(c.Over[0], c.Messages), part(c.Over[1], c.Messages), part(c.Over[2], c.Messages), c.Scale)
+	}
 	if s.Held.Failures > 0 {
 		fmt.Fprintf(&b, "trouble   %d of %d writes to the store went wrong; see the log\n", s.Held.Failures, s.Held.Failures+s.Held.Commits)
 	}
@@ -72,6 +76,9 @@ func (a *app) stats(s *control.Stats) error {
 	}
 	return a.printf("%s", b.String())
 }
+
+// part writes a share as a percentage.
+func part(n, of int) string { return percent(float64(n)/float64(of)) + " %" }
 
 // tallies are the counters of a door that are not zero.
 func tallies(counters map[string]int64) string {
