@@ -52,13 +52,13 @@ func proxies(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, 
 	if err != nil {
 		return nil, err
 	}
+	c.Check, c.Pass = judge.check, judge.pass
 	var out []opening
 	for _, o := range []opening{{"smtp", nil, conf.SMTP.Listen}, {"lmtp", nil, conf.SMTP.LMTPListen}} {
 		if len(o.addresses) == 0 {
 			continue
 		}
 		c.LMTP, c.Listen = o.name == "lmtp", nil
-		c.Check, c.Pass = judge.under(o.name)
 		for _, a := range o.addresses {
 			c.Listen = append(c.Listen, a.Addr)
 		}

@@ -59,21 +59,6 @@ func (j *judging) fields(out filter.Judgement) filter.Judgement {
 	return out
 }
 
-// under are the functions of a door that calls itself by another door's name.
-func (j *judging) under(door string) (filter.CheckFunc, func(*filter.Envelope, filter.Kind, string) filter.Judgement) {
-	named := func(env *filter.Envelope) *filter.Envelope {
-		own := *env
-		own.Door = door
-		return &own
-	}
-	return func(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
-			return j.check(ctx, named(env), raw)
-		},
-		func(env *filter.Envelope, k filter.Kind, reason string) filter.Judgement {
-			return j.pass(named(env), k, reason)
-		}
-}
-
 // pass is the doors' word for a message that is not judged.
 func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
 	out := filter.Pass(j.id, kind, reason)

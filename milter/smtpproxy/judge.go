@@ -44,7 +44,7 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 // failed is the judgement of a message on which judging itself failed.
 func (s *Server) failed(env *filter.Envelope, reason string) filter.Judgement {
 	s.counters.failed.Add(1)
-	s.log.Error("judging failed, the message passes", "door", "smtp", "reason", reason, "id", env.QueueID)
+	s.log.Error("judging failed, the message passes", "door", s.door(), "reason", reason, "id", env.QueueID)
 	return s.pass(env, filter.Error, reason)
 }
 
@@ -61,7 +61,7 @@ func (s *Server) check(ctx context.Context, env *filter.Envelope, raw []byte) (j
 		return nil
 	})
 	if err != nil {
-		s.log.Error("judging panicked", "door", "smtp", "err", err)
+		s.log.Error("judging panicked", "door", s.door(), "err", err)
 		return s.failed(env, "panic")
 	}
 	return j
@@ -88,7 +88,7 @@ func (s *Server) pass(env *filter.Envelope, kind filter.Kind, reason string) fil
 		return nil
 	})
 	if err != nil {
-		s.log.Error("verdict without judging failed", "door", "smtp", "err", err)
+		s.log.Error("verdict without judging failed", "door", s.door(), "err", err)
 	}
 	return j
 }

@@ -1,6 +1,8 @@
 package smtpproxy
 
 import (
+	"bytes"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -141,4 +143,26 @@ func TestLMTPAnswersCut(t *testing.T) {
 	c.do("MAIL FROM:<a@b>", "RCPT TO:<a@x>", "DATA")
 	c.say(stuff(small))
 	c.want("250 2.0.0 next")
+}
+
+// TestDoorName: the envelope and every line of the log call the door by its clients' protocol.
+func TestDoorName(t *testing.T) {
+	for lmtpClients, want := range map[bool]string{false: "smtp", true: "lmtp"} {
+		hop := newFake(t, nil)
+		var log bytes.Buffer
+		var got captured
+		s, addr := start(t, Config{NextHop: hop.url(), LMTP: lmtpClients, Check: got.check, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		c := dialTalk(t, addr)
+		c.want("220")
+		c.do(map[bool]string{false: "EHLO x", true: "LHLO x"}[lmtpClients])
+		c.mail(stuff(small))
+		hop.stop()
+		c.do("MAIL FROM:<a@client.test>")
+		c.say("RCPT TO:<b@hop.test>\r\n")
+		c.want("451")
+		_ = s.Close()
+		if got.envs[0].Door != want || strings.Count(log.String(), " door="+want+" ") != 2 || strings.Count(log.String(), "door=") != 2 {
+			t.Errorf("envelope %q, log:\n%s", got.envs[0].Door, &log)
+		}
+	}
 }

@@ -143,7 +143,7 @@ func (in *incoming) quarantine() bool {
 	}
 	err := guard(func() error { return keep(in.env, in.tagged(in.msg.raw)) })
 	if err != nil {
-		in.server.log.Error("quarantine failed, the message is delivered", "door", "smtp", "err", err)
+		in.server.log.Error("quarantine failed, the message is delivered", "door", in.server.door(), "err", err)
 	}
 	return err == nil
 }
@@ -157,7 +157,7 @@ func (in *incoming) tagged(raw []byte) (out []byte) {
 	})
 	if err != nil {
 		in.server.counters.failed.Add(1)
-		in.server.log.Error("tagging failed, the message passes", "door", "smtp", "err", err)
+		in.server.log.Error("tagging failed, the message passes", "door", in.server.door(), "err", err)
 	}
 	return out
 }
@@ -226,7 +226,7 @@ func (in *incoming) hopLost(ctx context.Context, step string, err error) reply {
 // log writes the one line of a message.
 func (in *incoming) log(answer reply) {
 	in.server.log.LogAttrs(context.Background(), slog.LevelInfo, "message",
-		slog.String("door", "smtp"),
+		slog.String("door", in.server.door()),
 		slog.String("client", in.env.ClientAddr),
 		slog.String("sender", in.env.Sender),
 		slog.Int("recipients", len(in.env.Recipients)),

@@ -59,7 +59,7 @@ func New(c Config) (*Server, error) {
 	s.engine.Domain = c.Hostname
 	s.engine.LMTP = c.LMTP
 	s.engine.MaxLineLength = 0 // lines are bounded beneath
-	s.engine.ErrorLog = engineLog{s.log}
+	s.engine.ErrorLog = engineLog{s.log, s.door()}
 	return s, nil
 }
 
@@ -128,7 +128,7 @@ func (s *Server) Close() error {
 	select {
 	case <-s.idle():
 	case <-time.After(closeTime):
-		s.log.Error("judgements still run", "door", "smtp")
+		s.log.Error("judgements still run", "door", s.door())
 	}
 	return nil
 }
@@ -148,17 +148,28 @@ func (s *Server) stop() []*client {
 	return clients
 }
 
+// door is what log, counters and envelope call the proxy: the protocol of its clients.
+func (s *Server) door() string {
+	if s.cfg.LMTP {
+		return "lmtp"
+	}
+	return "smtp"
+}
+
 // stopping tells whether no further mail is taken.
 func (s *Server) stopping() bool { return s.draining.Load() }
 
 // hopFailed notes a transaction that broke at the next hop.
 func (s *Server) hopFailed(step string, err error) {
 	s.counters.hopFailed.Add(1)
-	s.log.Warn("next hop failed", "door", "smtp", "step", step, "err", err)
+	s.log.Warn("next hop failed", "door", s.door(), "step", step, "err", err)
 }
 
 // engineLog takes what go-smtp says: of panics, and of connections that ended badly, which is their business.
-type engineLog struct{ log *slog.Logger }
+type engineLog struct {
+	log  *slog.Logger
+	door string
+}
 
 // Printf logs.
 func (l engineLog) Printf(format string, v ...any) {
@@ -166,7 +177,7 @@ func (l engineLog) Printf(format string, v ...any) {
 	if strings.HasPrefix(format, "panic") || strings.HasPrefix(format, "accept") {
 		level = slog.LevelError
 	}
-	l.log.Log(context.Background(), level, fmt.Sprintf(format, v...), "door", "smtp")
+	l.log.Log(context.Background(), level, fmt.Sprintf(format, v...), "door", l.door)
 }
 
 // Println logs.

@@ -51,7 +51,7 @@ func (s *session) startTLS() {
 	_ = c.conn.SetDeadline(time.Time{})
 	conn := tls.Server(c.conn, s.server.cfg.TLS)
 	if err := conn.HandshakeContext(ctx); err != nil {
-		s.server.log.Debug("TLS handshake with client failed", "door", "smtp", "err", err)
+		s.server.log.Debug("TLS handshake with client failed", "door", s.server.door(), "err", err)
 		c.last = true
 		return
 	}

@@ -115,7 +115,7 @@ func (t *transaction) void() bool {
 func (t *transaction) envelope() *filter.Envelope {
 	s := t.session
 	env := &filter.Envelope{
-		Helo: s.helo, Sender: t.sender, Recipients: t.accepted, Door: "smtp", Time: time.Now(),
+		Helo: s.helo, Sender: t.sender, Recipients: t.accepted, Door: s.server.door(), Time: time.Now(),
 		Authenticated: s.authenticated(),
 	}
 	if s.client.addr.IsValid() {
