@@ -38,9 +38,10 @@ nobody:x:65534:65534::/nonexistent:/bin/false
 
 // The users of a cell by number, where a test needs them.
 const (
-	CellExim    = 901
-	CellSpamsim = 906
-	CellUser    = 1000
+	CellExim      = 901
+	CellOpensmtpq = 903
+	CellSpamsim   = 906
+	CellUser      = 1000
 )
 
 // NewCell makes a cell with the given packages and a shell in it. It needs root, and the packages unpacked by .ci/servers,
