@@ -54,7 +54,7 @@ func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, jud
 // fields adds the fields that the configuration asks for.
 func (j *judging) fields(out filter.Judgement) filter.Judgement {
 	if j.compat {
-		return out.WithCompatibility()
+		return out.WithCompatibility(j.id)
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func (k *checker) runTag(ctx context.Context, a *app, name string) error {
 		j = k.judgement(ctx, a, conf, raw)
 	}
 	if confErr == nil && conf.CompatibilityFields {
-		j = j.WithCompatibility()
+		j = j.WithCompatibility(conf.ID)
 	}
 	return a.writeTagged(postmark, filter.Apply(raw, j), in)
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"spamsim/milter/filter"
 )
 
 // TestClients: requests as the known clients write them, octet by octet, and what they get.
@@ -43,35 +41,6 @@ func TestClients(t *testing.T) {
 		}
 		if a.raw != message || a.env.Door != "dccifd" || a.env.Time.IsZero() {
 			t.Errorf("%s: the filter was asked of %+v", c.name, a)
-		}
-	}
-}
-
-// TestCounts: the words for each verdict. Numbers that clients take for "many" come with verdict bulk alone.
-func TestCounts(t *testing.T) {
-	huge := filter.Verdict{Copies: 5_000_000, Senders: filter.Count{N: 999_999, Approx: true}, Nets: filter.Count{N: 999_998}}
-	exempt, bulk := huge, huge
-	exempt.Kind, exempt.Would = filter.Exempt, filter.Bulk
-	bulk.Kind = filter.Bulk
-	for _, c := range []struct {
-		v    filter.Verdict
-		want string
-	}{
-		{filter.Verdict{Judged: true}, "Body=1 Fuz1=1 Fuz2=1"}, // like nothing before: the first
-		{clean, "Body=4 Fuz1=3 Fuz2=2"},
-		{huge, "Body=999998 Fuz1=999998 Fuz2=999998"},
-		{bulk, "bulk Body=many Fuz1=many Fuz2=many"},
-		{exempt, "ok Body=999998 Fuz1=999998 Fuz2=999998"},
-		{filter.Verdict{Kind: filter.Abstain, Reason: "short"}, "abstain"},
-		{filter.Verdict{Kind: filter.Skipped, Reason: "size"}, "skipped"},
-		{filter.Verdict{Kind: filter.Error, Reason: "panic"}, "error"},
-	} {
-		if got := counts(&c.v); got != c.want {
-			t.Errorf("%v: %q, want %q", c.v.Kind, got, c.want)
-		}
-		line := headerName + ": " + metrics(strings.Repeat("long-name.", 10), &c.v)
-		if len(line) >= 120 || !strings.HasSuffix(line, " 1; "+c.want) {
-			t.Errorf("%v: a line of %d characters: %q", c.v.Kind, len(line), line)
 		}
 	}
 }
