@@ -25,6 +25,9 @@ type rules struct {
 	hosts []string // authserv-ids that are believed
 }
 
+// outbound is the reason why mail of authenticated clients is exempt.
+const outbound = "outbound"
+
 // match returns the name of the first rule that the message meets, "" where it meets none.
 func (r *rules) match(env *Envelope, m *parse.Message) string {
 	for i := range r.list {

@@ -74,7 +74,7 @@ func (r *rules) all(env *Envelope, m *parse.Message) []string {
 		}
 	}
 	if env.Authenticated {
-		out = append(out, "outbound")
+		out = append(out, outbound)
 	}
 	return out
 }

@@ -32,6 +32,8 @@ type Filter struct {
 	store  *store.Store
 	config Config
 	rules  rules
+
+	outbound atomic.Int64 // messages of authenticated clients that met no rule
 }
 
 // New returns a filter over an open store.
@@ -45,7 +47,8 @@ func New(s *store.Store, c Config) *Filter {
 	return &Filter{store: s, config: c, rules: rules{list: c.Rules, hits: make([]atomic.Int64, len(c.Rules)), hosts: c.DKIMHosts}}
 }
 
-// Check judges a message and counts it. It is a CheckFunc.
+// Check judges a message and counts it in the store, unless its client is authenticated: what this site's own users send
+// is counted apart, by Hits. It is a CheckFunc.
 func (f *Filter) Check(ctx context.Context, env *Envelope, raw []byte) Judgement {
 	j, _ := f.CheckReading(f.Read(env, raw))
 	return j
@@ -78,7 +81,7 @@ func (f *Filter) Read(env *Envelope, raw []byte) (r *Reading) {
 	return &Reading{env: env, message: m, trace: store.NewTrace(m), x: transaction(env, m, raw)}
 }
 
-// CheckReading judges a message and counts it, and returns the evidence that the verdict was made of, empty where judging
+// CheckReading judges a message as Check does, and returns the evidence that the verdict was made of, empty where judging
 // failed.
 func (f *Filter) CheckReading(r *Reading) (Judgement, store.Evidence) {
 	return f.judge(r, f.store.Count)
@@ -94,8 +97,12 @@ func (f *Filter) judge(r *Reading, ask func(*store.Trace, *store.Transaction) st
 		return Pass(f.config.ID, Error, "panic"), ev
 	}
 	rule := f.rules.match(r.env, r.message)
-	if rule == "" && r.env.Authenticated {
-		rule = "outbound"
+	if r.env.Authenticated {
+		ask = f.store.Judge // what this site's own users send is no copy of what arrives
+		if rule == "" {
+			rule = outbound
+			f.outbound.Add(1)
+		}
 	}
 	ev = ask(r.trace, r.x)
 	v := decide(&ev, rule, &f.config)
@@ -161,11 +168,15 @@ func (f *Filter) Forget(env *Envelope, raw []byte) (Outcome, error) {
 	return Outcome(f.store.Forget(store.NewTrace(m), transaction(env, m, raw))), nil
 }
 
-// Hits returns how often each exempt rule matched, by its name.
+// Hits returns how often each exempt rule matched, by its name, and once there was any how much mail of authenticated
+// clients was exempt as "outbound".
 func (f *Filter) Hits() map[string]int64 {
 	out := make(map[string]int64, len(f.rules.list))
 	for i := range f.rules.list {
 		out[f.rules.list[i].Name] += f.rules.hits[i].Load()
+	}
+	if n := f.outbound.Load(); n > 0 {
+		out[outbound] += n
 	}
 	return out
 }
