@@ -1,6 +1,9 @@
 package scan
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 const (
 	batch = 16 // queries in one pass: their tables take 8 KB, a quarter of a processor's first cache
@@ -34,6 +37,10 @@ func (t *tables) set(query int, code *[4]uint64) {
 	}
 }
 
+// line is the size of a line of the first cache, in bytes. Where a goroutine's stack puts the spread codes astride of lines,
+// writing them takes a third longer.
+const line = 64
+
 // far is the distance from which on the kernel for several queries, which counts modulo 256, says nothing of use.
 const far = 255
 
@@ -46,16 +53,15 @@ func (s *Set) lookUp(codes [][4]uint64, hits []Hit) {
 		limits[i] = far
 	}
 	const step = chunk / lanes
-	var spread nibbles
+	var room [unsafe.Sizeof(nibbles{}) + line]byte
+	spread := (*nibbles)(unsafe.Pointer(&room[line-uintptr(unsafe.Pointer(&room))%line]))
 	done := 0
 	for ; done+step <= s.n/lanes; done += step {
 		blocks := (*[step]block)(s.blocks[done:])
-		spreadAVX2(blocks, &spread)
-		for found := belowAVX2(&spread, &t, &limits, (len(codes)+3)/4, &s.blocks[min(done+step, len(s.blocks)-1)]); found != 0; found &= found - 1 {
+		spreadAVX2(blocks, spread)
+		for found := belowAVX2(spread, &t, &limits, (len(codes)+3)/4, &s.blocks[min(done+step, len(s.blocks)-1)]); found != 0; found &= found - 1 {
 			i := bits.TrailingZeros64(found)
-			for b := range blocks {
-				hits[i].improve(&blocks[b], done+b, &codes[i])
-			}
+			s.searchBlocks(done, done+step, &codes[i], &hits[i])
 			limits[i] = uint8(min(far, hits[i].Distance))
 		}
 	}

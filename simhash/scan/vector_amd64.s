@@ -251,17 +251,19 @@ word:
 	VPSRLW $4, Y8, Y8           \
 	VPSUBB Y8, shifted, shifted
 
-// below sets bit R12 of the result where a distance of either half is below the limit, and goes on to the next query.
-#define below(a, b) \
-	VPMINUB      a, b, a     \
-	VPBROADCASTB (R10), Y8   \
-	VPSUBUSB     a, Y8, Y8   \
-	XORL         AX, AX      \
-	VPTEST       Y8, Y8      \
-	CMOVQNE      R12, AX     \
-	ORQ          AX, R11     \
-	SHLQ         $1, R12     \
-	INCQ         R10
+// short sets diff to by how much the lesser of two halves' distances falls short of query i's limit, 0 where it does not.
+#define short(i, a, b, diff) \
+	VPMINUB      a, b, a        \
+	VPBROADCASTB i(R10), diff   \
+	VPSUBUSB     a, diff, diff
+
+// found sets bit R12 of the result where one of these is not 0, and goes on to the next bit.
+#define found(diff) \
+	XORL    AX, AX       \
+	VPTEST  diff, diff   \
+	CMOVQNE R12, AX      \
+	ORQ     AX, R11      \
+	SHLQ    $1, R12
 
 // func belowAVX2(codes *nibbles, queries *tables, limits *[batch]uint8, fours int, next *block) uint64
 //
@@ -289,9 +291,8 @@ turn:
 	VPXOR Y7, Y7, Y7
 
 three:
-	PREFETCHT0 0(DI)
-	PREFETCHT0 64(DI)
-	ADDQ $128, DI
+	PREFETCHT0 (DI) // a line a turn of this loop: all at once would have to wait for one another
+	ADDQ $64, DI
 	look(0)
 	addLook(1)
 	addLook(2)
@@ -313,13 +314,29 @@ three:
 	part(Y1, Y5)
 	part(Y2, Y6)
 	part(Y3, Y7)
-	below(Y0, Y1)
-	below(Y4, Y5)
-	below(Y2, Y3)
-	below(Y6, Y7)
+	short(0, Y0, Y1, Y8)
+	short(1, Y4, Y5, Y9)
+	short(2, Y2, Y3, Y10)
+	short(3, Y6, Y7, Y11)
 	ADDQ $1040, R9 // 21 * 48 + 16 of pair 0 lie behind, and all of pair 1
+	ADDQ $4, R10
+	VPOR Y8, Y9, Y12
+	VPOR Y10, Y11, Y13
+	VPOR Y12, Y13, Y12
+	VPTEST Y12, Y12
+	JNZ  some
+	SHLQ $4, R12
+
+more:
 	DECQ BX
 	JNZ  turn
 	VZEROUPPER
 	MOVQ R11, ret+40(FP)
 	RET
+
+some:
+	found(Y8)
+	found(Y9)
+	found(Y10)
+	found(Y11)
+	JMP more
