@@ -73,8 +73,8 @@ func shinglesOf(text string) []uint64 {
 	return slices.Compact(out)
 }
 
-// unrelated returns the messages that have little in common with any other.
-func (c *Calibrator) unrelated() []*Trace {
+// Unrelated returns the traces, without their texts, of the messages that have little in common with any other.
+func (c *Calibrator) Unrelated() []*Trace {
 	holders := map[uint64]uint16{}
 	for _, x := range c.sample {
 		for _, h := range x.shingles {
@@ -115,7 +115,7 @@ func (c *Calibrator) Report(s *Store) (CalibrationReport, error) {
 	if r.Messages < minCalibrated {
 		return r, fmt.Errorf("%w: %d messages of %d words and more, %d are needed", ErrFewMessages, r.Messages, minTokens, minCalibrated)
 	}
-	all := c.unrelated()
+	all := c.Unrelated()
 	r.Unrelated = len(all)
 	draw := rand.New(rand.NewPCG(2, 2))
 	draw.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -190,8 +190,11 @@ func newBuilder(back *background) *BackgroundBuilder {
 // BackgroundFile is where a store looks for a site's own background: beside the file, under its name and this.
 const BackgroundFile = ".background"
 
-// openBackground reads the site's own background, or where there is none the shipped one.
-func openBackground(path string) (*background, error) {
+// openBackground reads the background that is given, else the site's own, or where there is none the shipped one.
+func openBackground(path string, given []byte) (*background, error) {
+	if given != nil {
+		return readBackground(given)
+	}
 	if path == "" {
 		return readBackground(shipped)
 	}

@@ -44,7 +44,7 @@ func TestCalibrator(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	before, after := r.Shipped[len(r.Shipped)-1], r.Fitted[len(r.Fitted)-1]
-	if after.Script != parse.Latin || after.Messages < r.Unrelated/3 || after.Scale >= before.Scale {
+	if after.Script != parse.Latin || after.Messages < r.Unrelated/3 || after.Over[0] >= before.Over[0] {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 	if share := float64(after.Over[0]) / float64(after.Messages); math.Abs(share-CalibrationChance[0]) > 0.12 {
@@ -68,7 +68,7 @@ func TestRelatedMailIsLeftOut(t *testing.T) {
 		c.Add(traceOf(w.changed(one, 0.1)))
 	}
 	c.Add(traceOf(w.text(minTokens - 2)))
-	if n := len(c.unrelated()); n != 20 || c.Seen != 40 {
+	if n := len(c.Unrelated()); n != 20 || c.Seen != 40 {
 		t.Errorf("%d unrelated of %d", n, c.Seen)
 	}
 }

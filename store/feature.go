@@ -14,6 +14,7 @@ import (
 // A Trace is what the store needs of one message: its codes and the features of its text.
 type Trace struct {
 	Text     string // as hashed: the author's own words, folded
+	Octets   int    // of Text
 	Tokens   int    // words of it without boilerplate; a CJK bigram is one
 	Script   parse.Script
 	Nilsimsa nilsimsa.Code
@@ -53,6 +54,7 @@ type feature struct {
 // NewTrace computes the codes and features of a message.
 func NewTrace(m *parse.Message) *Trace {
 	t := &Trace{Text: m.Text(), Sample: m.Subject}
+	t.Octets = len(t.Text)
 	t.Script = parse.ScriptOf(t.Text)
 	t.Nilsimsa = nilsimsa.Sum([]byte(t.Text))
 	words := ownWords(parse.AppendTokens(nil, t.Text))

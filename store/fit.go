@@ -25,8 +25,8 @@ const (
 	refitEvery    = 64
 	priorRecent   = 500 // messages that the shipped figures are worth
 	relatedSigma  = 3.0
-	minScale      = 0.5 // bounds of the scale: whoever sends odd mail to move it does not get far
-	maxScale      = 4.0
+	minScale      = 0.7 // bounds of the scale: whoever sends odd mail to move it does not get far
+	maxScale      = 1.5
 	lowerQuartile = 0.25
 )
 

@@ -41,6 +41,9 @@ type Options struct {
 	Window  time.Duration // how long a cluster lives after its last copy, default 7 days
 	Timeout time.Duration // how long Open waits for the file's lock, default 1 s
 	Key     []byte        // site key of the sketches and the index; nil: the store makes its own
+	// Background is what unrelated mail looks like, as BackgroundBuilder.Bytes gives it; nil: the file beside the store of
+	// that name and BackgroundFile, else the shipped one.
+	Background []byte
 	// ReadOnly opens a file that may be read but not written, and no file as an empty store; what is counted is lost.
 	ReadOnly bool
 	OnError  func(error) // told of a commit that went wrong, which is tried again; nil: nobody is told
@@ -123,7 +126,7 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Timeout == 0 {
 		o.Timeout = time.Second
 	}
-	back, err := openBackground(path)
+	back, err := openBackground(path, o.Background)
 	if err != nil {
 		return nil, err
 	}
