@@ -40,6 +40,44 @@ func benchSizes(b *testing.B, sum func([]byte) Code) {
 func BenchmarkSum(b *testing.B)   { benchSizes(b, Sum) }
 func BenchmarkPlain(b *testing.B) { benchSizes(b, plainSum) }
 
+// BenchmarkHash and BenchmarkCount take the two halves of Sum apart: no way of hashing can make Sum faster than counting is.
+func BenchmarkHash(b *testing.B) {
+	text := benchText(16 << 10)
+	groups := make([][8 * group]byte, len(text)/group-1)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		hashGroups(text, groups)
+	}
+	if groups[0] == ([8 * group]byte{}) {
+		b.Error("no hashes")
+	}
+}
+
+func BenchmarkCount(b *testing.B) {
+	text := benchText(16 << 10)
+	groups := make([][8 * group]byte, len(text)/group-1)
+	hashGroups(text, groups)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	var acc, want [256]uint64
+	for b.Loop() {
+		acc = [256]uint64{}
+		for i := range groups {
+			countGroup(&acc, &groups[i])
+		}
+	}
+	if lanes.countText(&want, text); acc != want {
+		b.Errorf("counted %v, want %v", acc, want)
+	}
+}
+
+func hashGroups(text []byte, groups [][8 * group]byte) {
+	for i := range groups {
+		lanes.hashGroup((*[2 * group]byte)(text[group*i:]), &groups[i])
+	}
+}
+
 func BenchmarkSimilarity(b *testing.B) {
 	x, y := Sum(benchText(1000)), Sum(randomText(2, 1000))
 	b.ReportAllocs()

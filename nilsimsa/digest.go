@@ -4,6 +4,13 @@
 // A window of five bytes slides over the text. Eight of its triples are hashed to one of 256 buckets each, and bit i of the
 // code is set where bucket i was hit more often than the mean bucket. Nothing of the text is interpreted: line ends, case and
 // character set all count. The codes equal those of the original program bit for bit, for texts of any length.
+//
+// Sum is 2.3 times as fast as the plain loop that its tests hold it against, with nothing but 64-bit words: 220 and 94 MB/s
+// on 16 KB, AMD EPYC (Zen 3), go test -bench . ./nilsimsa. Eight increments a byte limit it: counting takes 3.3 ns a byte
+// alone, hashing 2.8, and both together 4.5, since they overlap (BenchmarkCount, BenchmarkHash). AVX2 does not pay: a table of
+// 256 bytes is 16 permutations there, the 17 look-ups that a byte takes measured 2.8 ns a byte by themselves, and they
+// do not overlap. AVX-512 VBMI permutes 128 bytes at once and would, but no machine that runs the tests has it, and a path that no
+// test runs is not worth its speed.
 package nilsimsa
 
 import (
