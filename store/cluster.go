@@ -61,7 +61,7 @@ func (c *cluster) absorb(q *query) (in, out []uint32) {
 	for i := range c.elements {
 		e := &c.elements[i]
 		if e.since == 255 {
-			e.since, e.count = 128, (e.count+1)/2
+			e.since, e.count = 128, e.count/2+e.count%2 // not (count+1)/2: 255+1 is 0
 		}
 		e.since++
 		if _, ok := q.find(e.id); ok {

@@ -40,6 +40,17 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
+// TestLongCampaign: a campaign of many copies stays one, also where the octets that count its members are full.
+func TestLongCampaign(t *testing.T) {
+	s := scratchStore(t)
+	text := newWriter(4).text(120)
+	for i := range 600 {
+		if ev := s.Count(traceOf(text), from(i)); i > 0 && (ev.Copies != i+1 || ev.InCore < 0.99) {
+			t.Fatalf("copy %d: %+v", i+1, ev)
+		}
+	}
+}
+
 func TestJudgeLeavesNoTrace(t *testing.T) {
 	s := scratchStore(t)
 	_, text := campaign(t, s, 4)
