@@ -99,7 +99,7 @@ func TestExim(t *testing.T) {
 	for _, prefix := range []string{"", "check-"} {
 		t.Run("exim/"+prefix+"router", func(t *testing.T) {
 			c := newEximChain(t, prefix, "mode = \"enforce\"\nactions.bulk = \"tempfail\"\n")
-			stream, _ := campaign(6, 6)
+			stream, _ := campaign(6, 3)
 			sixCopies(t, stream, func(n int, m demo.Mail) string { return c.send(t, m, n) })
 		})
 	}

@@ -180,6 +180,13 @@ func (c *Cell) Script(path, text string) {
 	c.must(os.Chmod(c.host(path), 0o755))
 }
 
+// Symlink makes a link in the cell, and the folders above it.
+func (c *Cell) Symlink(target, path string) {
+	c.t.Helper()
+	c.must(os.MkdirAll(filepath.Dir(c.host(path)), 0o755))
+	c.must(os.Symlink(target, c.host(path)))
+}
+
 // Rename moves a file of the cell.
 func (c *Cell) Rename(from, to string) {
 	c.t.Helper()
