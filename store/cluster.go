@@ -35,9 +35,11 @@ type cluster struct {
 	nets     tally
 	rcpts    tally
 	label    Label
-	first    int64 // Unix time of the first and the last copy, seconds
+	heat     float32 // copies of late (rate.go)
+	first    int64   // Unix time of the first and the last copy, seconds
 	last     int64
 	sample   string
+	name     *string // that people gave it; nil: none. Few have one, and a string would take twice the room
 }
 
 // inCore says whether an element belongs to what the members have in common, and how much it counts.

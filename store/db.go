@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,9 +24,11 @@ import (
 //	moved     seq u64 of a cluster that was merged away: seq u64 of the one that took it up
 const (
 	formatName    = "spamsim store "
-	formatVersion = "2"
-	formatBefore  = "1" // its records are of version 1 (record.go)
+	formatVersion = "3"
 )
+
+// formatsBefore are the versions that are migrated; their records are of the version of that number (record.go).
+var formatsBefore = []string{"1", "2"}
 
 var (
 	bucketMeta     = []byte("meta")
@@ -87,7 +90,7 @@ func checkFormat(tx *bbolt.Tx) ([]byte, error) {
 	if meta == nil || len(meta.Get(keyFormat)) < len(formatName) || string(meta.Get(keyFormat)[:len(formatName)]) != formatName {
 		return nil, fmt.Errorf("%w: it is a database of another program", ErrForeign)
 	}
-	if v := string(meta.Get(keyFormat)[len(formatName):]); v != formatVersion && v != formatBefore {
+	if v := string(meta.Get(keyFormat)[len(formatName):]); v != formatVersion && !slices.Contains(formatsBefore, v) {
 		return nil, fmt.Errorf("%w: it has version %q of the format, this program reads %q", ErrVersion, v, formatVersion)
 	}
 	for _, name := range [][]byte{bucketClusters, bucketMessages, bucketMoved} {
@@ -98,10 +101,10 @@ func checkFormat(tx *bbolt.Tx) ([]byte, error) {
 	return append([]byte(nil), meta.Get(keyKey)...), nil
 }
 
-// migrate makes a database of the version before one of this version: its records are rewritten.
+// migrate makes a database of a version before one of this version: its records are rewritten.
 func migrate(tx *bbolt.Tx) error {
 	meta, clusters := tx.Bucket(bucketMeta), tx.Bucket(bucketClusters)
-	if string(meta.Get(keyFormat)) != formatName+formatBefore {
+	if string(meta.Get(keyFormat)) == formatName+formatVersion {
 		return nil
 	}
 	renewed := map[string][]byte{} // a bucket must not change while it is walked
@@ -168,6 +171,9 @@ func (s *Store) loadMessage(k, v []byte) error {
 	}
 	s.lastSeq = max(s.lastSeq, d.arrival)
 	s.messages[key] = d
+	if h, ok := s.handles[s.now(d.seq)]; ok {
+		s.memory.clusters[h].warm(d.at)
+	}
 	return nil
 }
 
@@ -242,6 +248,8 @@ func (s *Store) pending() []keyValue {
 			put.value = s.memory.clusters[h].marshal()
 		} else if into, ok := s.moved[seq]; ok {
 			out = append(out, keyValue{bucketMoved, bigEndian(seq), bigEndian(into)})
+		} else {
+			out = append(out, keyValue{bucketMoved, bigEndian(seq), nil})
 		}
 		out = append(out, put)
 	}

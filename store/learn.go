@@ -116,6 +116,7 @@ func (s *Store) expire(now time.Time) {
 	for seq := range s.moved {
 		if _, ok := s.handles[s.now(seq)]; !ok {
 			delete(s.moved, seq)
+			s.changes.cluster(seq)
 		}
 	}
 }

@@ -387,9 +387,13 @@ func (m *memory) merge(a, b uint32) {
 	ca.senders.merge(&cb.senders)
 	ca.nets.merge(&cb.nets)
 	ca.rcpts.merge(&cb.rcpts)
-	ca.first, ca.last = min(ca.first, cb.first), max(ca.last, cb.last)
+	last := max(ca.last, cb.last)
+	ca.heat, ca.first, ca.last = ca.heatAt(last)+cb.heatAt(last), min(ca.first, cb.first), last
 	if ca.label == None {
 		ca.label = cb.label
+	}
+	if ca.name == nil {
+		ca.name = cb.name
 	}
 	m.drop(b)
 }

@@ -10,13 +10,14 @@ import (
 // A record is a cluster as bytes, all numbers little endian unless said: a version byte; label byte; copies u32; first and
 // last i64, Unix seconds; tau as the bits of a float32; Nilsimsa code 4 x u64; SimHash u64; elements: u16 how many, then
 // each id u32, count, since, weight a byte each; three tallies (senders, networks, recipients): u16 how many, u32 over,
-// then each key u64 and count u32; sample: the rest, UTF-8.
+// then each key u64 and count u32; name: u8 octets, then those, UTF-8; sample: the rest, UTF-8.
 
-// Version 1 differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
+// Version 2 has no name. Version 1 has none and differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
 // its ids are read as those of text, and what they were of attachments matches nothing any more.
 const (
-	recordVersion    = 2
-	recordWithoutBit = 1
+	recordVersion     = 3
+	recordWithoutName = 2
+	recordWithoutBit  = 1
 )
 
 // ErrRecord is wrapped by errors about a record of the store that cannot be read.
@@ -44,6 +45,11 @@ func (c *cluster) marshal() []byte {
 			b = le.AppendUint32(le.AppendUint64(b, s.key), s.n)
 		}
 	}
+	name := ""
+	if c.name != nil {
+		name = *c.name
+	}
+	b = append(append(b, byte(len(name))), name...)
 	return append(b, c.sample...)
 }
 
@@ -52,7 +58,7 @@ func (c *cluster) unmarshal(data []byte) error {
 	r := reader{data: data}
 	version, bits := r.byte(), uint32(math.MaxUint32)
 	switch version {
-	case recordVersion:
+	case recordVersion, recordWithoutName:
 	case recordWithoutBit:
 		bits = ^uint32(octetBit)
 	default:
@@ -76,6 +82,9 @@ func (c *cluster) unmarshal(data []byte) error {
 		for range min(n, exactTally) {
 			t.seen = append(t.seen, tallied{r.u64(), r.u32()})
 		}
+	}
+	if version == recordVersion {
+		c.setName(string(r.take(int(r.byte()))))
 	}
 	c.sample = string(r.data)
 	if r.cut {

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -367,7 +368,7 @@ func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 		c = &cluster{seq: s.lastSeq, first: now, last: now, nilsimsa: j.q.t.Nilsimsa, simhash: j.q.t.SimHash, sample: clip(j.q.t.Sample)}
 		s.handles[c.seq] = s.memory.insert(c, j.q)
 	}
-	c.last = max(c.last, now)
+	c.came(now)
 	if l != None {
 		c.label = l
 	}
@@ -448,6 +449,25 @@ func (s *Store) id(seq uint64) string {
 		x = r<<16 | (l ^ f)
 	}
 	return fmt.Sprintf("%08x", x)
+}
+
+// seqOf is the number of which an id is the public name, 0 where it is none.
+func (s *Store) seqOf(id string) uint64 {
+	parsed, err := strconv.ParseUint(id, 16, 32)
+	if err != nil || len(id) != 8 {
+		return 0
+	}
+	x := uint32(parsed)
+	for round := uint32(4); round > 0; round-- {
+		r, l := x>>16, x&0xffff
+		f := uint32(mix(uint64(r)<<8|uint64(round-1)^s.memory.key)) & 0xffff
+		x = (l^f)<<16 | r
+	}
+	seq := s.lastSeq&^math.MaxUint32 | uint64(x) // an id has the lower half of the number: the latest that fits is meant
+	if seq > s.lastSeq {
+		seq -= 1 << 32
+	}
+	return seq
 }
 
 // Stats are the store's counters of now.

@@ -128,7 +128,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, later, bare := filepath.Join(dir, "other"), filepath.Join(dir, "later"), filepath.Join(dir, "bare")
-	for path, format := range map[string]string{other: "", later: "spamsim store 3", bare: "spamsim store 2"} {
+	for path, format := range map[string]string{other: "", later: "spamsim store 4", bare: "spamsim store 3"} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -227,8 +227,30 @@ func TestFailedCommitIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestMigrate: a store of the format before is read and rewritten; what it knew of texts it still knows.
+// TestMigrate: a store of a format before is read and rewritten; what it knew of texts it still knows.
 func TestMigrate(t *testing.T) {
+	for version, old := range map[string]func([]byte) []byte{"1": firstRecord, "2": secondRecord} {
+		t.Run(version, func(t *testing.T) { migrates(t, version, old) })
+	}
+}
+
+// secondRecord is a record of a text as version 2 had it: without a name.
+func secondRecord(v []byte) []byte {
+	name := len(v) - len("something") - 1
+	return append([]byte{recordWithoutName}, append(bytes.Clone(v[1:name]), v[name+1:]...)...)
+}
+
+// firstRecord is one of version 1: the lowest bit of an id says nothing.
+func firstRecord(v []byte) []byte {
+	old := secondRecord(v)
+	old[0] = recordWithoutBit
+	for i := range sketchSize / 2 {
+		old[elementsAt+7*2*i] |= octetBit
+	}
+	return old
+}
+
+func migrates(t *testing.T, version string, old func([]byte) []byte) {
 	path := filepath.Join(t.TempDir(), "spamsim.db")
 	s := open(t, path, Options{})
 	words := newWriter(61).text(100)
@@ -236,38 +258,21 @@ func TestMigrate(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bbolt.Tx) error {
+	edit(t, path, func(tx *bbolt.Tx) error {
 		clusters := tx.Bucket(bucketClusters)
 		k, v := clusters.Cursor().First()
-		old := bytes.Clone(v)
-		old[0] = recordWithoutBit
-		for i := range sketchSize / 2 { // the lowest bit of an id said nothing
-			old[elementsAt+7*2*i] |= octetBit
-		}
-		return errors.Join(clusters.Put(bytes.Clone(k), old), tx.Bucket(bucketMeta).Put(keyFormat, []byte(formatName+formatBefore)))
+		return errors.Join(clusters.Put(bytes.Clone(k), old(v)), tx.Bucket(bucketMeta).Put(keyFormat, []byte(formatName+version)))
 	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
 	for range 2 { // migrated, and read again
 		s = open(t, path, Options{})
-		if ev := s.Judge(traceOf(words), from(2)); !ev.Member || ev.InCore < 0.99 {
+		if ev := s.Judge(traceOf(words), from(2)); !ev.Member || ev.InCore < 0.99 || ev.Sample != "something" {
 			t.Errorf("%+v", ev)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	db, err = bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	_ = db.View(func(tx *bbolt.Tx) error {
+	edit(t, path, func(tx *bbolt.Tx) error {
 		if f := tx.Bucket(bucketMeta).Get(keyFormat); string(f) != formatName+formatVersion {
 			t.Errorf("the format is %q", f)
 		}
@@ -276,6 +281,18 @@ func TestMigrate(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// edit does something with a store's database while no store has it open.
+func edit(t *testing.T, path string, do func(*bbolt.Tx) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(do), db.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // elementsAt is where a record's elements begin.

@@ -66,3 +66,13 @@ type Count struct {
 func (t *tally) count() Count { return Count{len(t.seen) + int(t.over), t.over > 0} }
 
 func (t *tally) clone() tally { return tally{slices.Clone(t.seen), t.over} }
+
+// shares are the counts of what is counted exactly, most first.
+func (t *tally) shares() []int {
+	out := make([]int, len(t.seen))
+	for i, s := range t.seen {
+		out[i] = int(s.n)
+	}
+	slices.SortFunc(out, func(a, b int) int { return b - a })
+	return out
+}
