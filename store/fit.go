@@ -23,9 +23,9 @@ type fit struct {
 const (
 	maxRecent     = 2048
 	refitEvery    = 64
-	priorRecent   = 500 // messages that the shipped figures are worth
+	priorRecent   = 200 // messages that the shipped figures are worth
 	relatedSigma  = 3.0
-	minScale      = 0.7 // bounds of the scale: whoever sends odd mail to move it does not get far
+	minScale      = 0.4 // bounds of the scale: whoever sends odd mail to move it does not get far
 	maxScale      = 1.5
 	lowerQuartile = 0.25
 )

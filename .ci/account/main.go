@@ -88,5 +88,5 @@ func (t tally) String() string {
 	const z = 1.959964
 	n, p := float64(t.of), float64(t.n)/float64(t.of)
 	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return fmt.Sprintf("%.2f (%.2f to %.2f)", 100*p, 100*(middle-half)/(1+z*z/n), 100*(middle+half)/(1+z*z/n))
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", 100*p, 100*max(0, (middle-half)/(1+z*z/n)), 100*(middle+half)/(1+z*z/n))
 }
