@@ -40,7 +40,12 @@ func (p ports) piece(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	local := strings.ReplaceAll(string(text), "0.0.0.0", "127.0.0.1")
-	return number.ReplaceAllStringFunc(local, func(usual string) string { return p[usual] })
+	return number.ReplaceAllStringFunc(local, func(usual string) string {
+		if lab := p[usual]; lab != "" {
+			return lab
+		}
+		return usual
+	})
 }
 
 // sixCopies sends a stream whose last is the sixth copy of a campaign, and checks what is delivered of each: one X-Spamsim
