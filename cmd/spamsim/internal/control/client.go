@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"spamsim/milter/filter"
+	"spamsim/store"
 )
 
 // A Client is the Service of a daemon.
@@ -20,8 +21,8 @@ type Client struct {
 	http http.Client
 }
 
-// maxAnswer bounds an answer, in octets.
-const maxAnswer = 16 << 20
+// maxAnswer bounds an answer, in octets: all campaigns of a large site, some 400 octets each.
+const maxAnswer = 256 << 20
 
 // Dial finds the daemon at a socket. The error wraps ErrUnavailable where none answers there.
 func Dial(socket string) (*Client, error) {
@@ -125,7 +126,11 @@ func refusal(code int, answer []byte) error {
 		return ErrTooLarge
 	}
 	var f failure
-	if err := json.Unmarshal(answer, &f); err != nil || f.Error == "" {
+	err := json.Unmarshal(answer, &f)
+	if code == http.StatusNotFound && f.Error == store.ErrNoCluster.Error() {
+		return store.ErrNoCluster
+	}
+	if err != nil || f.Error == "" {
 		f.Error = http.StatusText(code)
 	}
 	return fmt.Errorf("the daemon says: %s", f.Error)

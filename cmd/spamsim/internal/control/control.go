@@ -8,13 +8,17 @@
 //	POST /v1/forget                 a message in, a filter.Outcome out
 //	POST /v1/sync                   returns when all that was learnt is on disk
 //	GET  /v1/stats                  Stats
+//	GET  /v1/campaigns?view=live|size|newest|labelled&limit=N      store.Campaign, a list; limit 0 is all
+//	GET  /v1/campaigns/ID                                          store.Detail
+//	POST /v1/campaigns/ID/label?label=spam|ham|none[&name=NAME]    store.Campaign, as it is then
+//	POST /v1/campaigns/ID/drop                                     how many messages were forgotten
 //
 // The parameters are learn=true, to count the message, and what is known of its envelope, in the place of what its header
 // suggests: sender, recipient (once for each), client (an IP address), helo. The calls below /v1 are those of spamsim's
 // own commands and change with them; /check does not.
 //
-// Bodies of answers are JSON. What goes wrong is {"error": TEXT} with status 400 (wrong request), 413 (message over
-// the limit) or 500 (own failure). Who may connect is decided by the socket's mode: its owner and group.
+// Bodies of answers are JSON. What goes wrong is {"error": TEXT} with status 400 (wrong request), 404 (no such
+// cluster), 413 (message over the limit) or 500 (own failure). Who may connect is decided by the socket's mode: its owner and group.
 package control
 
 import (
@@ -50,6 +54,15 @@ type Service interface {
 	Sync(ctx context.Context) error
 	// Stats returns the counters of now.
 	Stats(ctx context.Context) (Stats, error)
+
+	// Campaigns returns the first limit campaigns of a view, 0 for all.
+	Campaigns(ctx context.Context, v store.View, limit int) ([]store.Campaign, error)
+	// Campaign tells of one. The errors of this and the next wrap store.ErrNoCluster where there is none.
+	Campaign(ctx context.Context, id string) (store.Detail, error)
+	// Label sets what people say of a campaign, and its name unless it is nil; on disk once Sync returned.
+	Label(ctx context.Context, id string, l filter.Label, name *string) (store.Campaign, error)
+	// Drop forgets a campaign and returns how many messages that were; on disk once Sync returned.
+	Drop(ctx context.Context, id string) (messages int, err error)
 }
 
 // Stats say what a store holds and what a daemon did.

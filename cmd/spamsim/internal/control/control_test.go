@@ -77,6 +77,31 @@ func (r *record) Stats(context.Context) (Stats, error) {
 	return Stats{Store: "x.db", Messages: []VerdictStat{{"smtp", "bulk", "", 3}}}, r.note("stats")
 }
 
+var campaign = store.Campaign{
+	ID: "7f3a", Name: "pears \u202e", Label: filter.Spam, Copies: 3, Nets: store.Count{N: 65, Approx: true}, First: time.Unix(1e9, 0).UTC(),
+	Last: time.Unix(1e9+5, 0).UTC(), Sample: "\x1b", Heat: 2.5,
+}
+
+var detail = store.Detail{Campaign: campaign, Hours: []store.Hour{{Start: time.Unix(3600, 0).UTC(), Copies: 3}}, BySender: []int{2, 1}, Features: 9, Constant: 4}
+
+func (r *record) Campaigns(_ context.Context, v store.View, limit int) ([]store.Campaign, error) {
+	return []store.Campaign{campaign}, r.note("campaigns %d %d", v, limit)
+}
+
+func (r *record) Campaign(_ context.Context, id string) (store.Detail, error) {
+	return detail, r.note("campaign %s", id)
+}
+
+func (r *record) Label(_ context.Context, id string, l filter.Label, name *string) (store.Campaign, error) {
+	told := "as it is"
+	if name != nil {
+		told = fmt.Sprintf("%q", *name)
+	}
+	return campaign, r.note("label %s %v %s", id, l, told)
+}
+
+func (r *record) Drop(_ context.Context, id string) (int, error) { return 3, r.note("drop %s", id) }
+
 var explanation = filter.Explanation{
 	Verdict: judgement.Verdict, Threshold: 3, Rules: []string{"letter"}, Text: "äpfel <b>\x01",
 	Store: store.Explanation{

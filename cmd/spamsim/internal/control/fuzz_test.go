@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,10 @@ func FuzzControl(f *testing.F) {
 	f.Add("POST", "/v1/forget", bytes.Repeat([]byte("x"), 65), true)
 	f.Add("POST", "/v1/sync", []byte(nil), true)
 	f.Add("GET", "/v1/stats", []byte(nil), true)
+	f.Add("GET", "/v1/campaigns?view=live&limit=20", []byte(nil), true)
+	f.Add("GET", "/v1/campaigns/7f3a19c2", []byte(nil), true)
+	f.Add("POST", "/v1/campaigns/7f3a19c2/label?label=none&name=%00", []byte(nil), true)
+	f.Add("POST", "/v1/campaigns/%2f/drop", []byte("x"), false)
 	f.Add("DELETE", "//v1/../stats?%zz", []byte(nil), true)
 	f.Fuzz(func(t *testing.T, method, target string, body []byte, known bool) {
 		req, err := http.NewRequest(method, "http://spamsim/"+strings.TrimPrefix(target, "/"), io.NopCloser(bytes.NewReader(body)))
@@ -37,8 +42,8 @@ func FuzzControl(f *testing.F) {
 		w := httptest.NewRecorder()
 		Handler(s, 64).ServeHTTP(w, req)
 		for _, c := range s.calls {
-			verb, quoted, _ := strings.Cut(c, " ")
-			if len(body) > 64 && quoted != "" {
+			verb, _, _ := strings.Cut(c, " ")
+			if len(body) > 64 && slices.Contains([]string{"check", "explain", "train", "forget"}, verb) {
 				t.Fatalf("%s was called with %d octets", verb, len(body))
 			}
 		}

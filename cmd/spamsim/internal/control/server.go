@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"spamsim/milter/filter"
+	"spamsim/store"
 )
 
 // A Server answers commands on the control socket.
@@ -61,6 +62,7 @@ func Handler(s Service, limit int64) http.Handler {
 		stats, err := s.Stats(r.Context())
 		answer(w, stats, err)
 	})
+	h.campaignRoutes(m)
 	return m
 }
 
@@ -154,6 +156,8 @@ func answer(w http.ResponseWriter, v any, err error) {
 	case err == nil:
 	case errors.Is(err, ErrTooLarge):
 		code = http.StatusRequestEntityTooLarge
+	case errors.Is(err, store.ErrNoCluster):
+		code = http.StatusNotFound
 	case errors.As(err, &wrong):
 		code = http.StatusBadRequest
 	case errors.Is(err, context.Canceled):
