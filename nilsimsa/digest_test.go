@@ -10,7 +10,7 @@ import (
 func TestCuts(t *testing.T) {
 	text := randomText(7, 300)
 	for n := 0; n <= 60; n++ {
-		want := plainSum(text[:n])
+		want := Plain(text[:n])
 		if got := Sum(text[:n]); got != want {
 			t.Fatalf("%d bytes at once: %v, want %v", n, got, want)
 		}
@@ -57,7 +57,7 @@ func TestHashContract(t *testing.T) {
 	if n, err := d.WriteString(string(text[50:])); n != 50 || err != nil {
 		t.Errorf("WriteString = %d, %v", n, err)
 	}
-	want := plainSum(text)
+	want := Plain(text)
 	first := d.Sum([]byte("prefix"))
 	if got := hex.EncodeToString(first[6:]); string(first[:6]) != "prefix" || got != want.String() {
 		t.Errorf("Sum appends %s, want %s", got, want)

@@ -79,7 +79,7 @@ func TestGoldenCodes(t *testing.T) {
 		if got := Sum(row.Input).String(); got != row.Code {
 			t.Errorf("%s: %s, want %s", row.Name, got, row.Code)
 		}
-		if got := plainSum(row.Input).String(); got != row.Code {
+		if got := Plain(row.Input).String(); got != row.Code {
 			t.Errorf("%s: the plain loop gives %s, want %s", row.Name, got, row.Code)
 		}
 	}
