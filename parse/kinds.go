@@ -81,8 +81,10 @@ func joinLines(s string, lines []line) []Block {
 // settleKinds makes Body of what the kinds would hide: a sender can write "> " or "-- " before any text.
 // Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared.
 //
-//   - Quotes of 40 words or more become Body where Body has fewer than 5 words, or too little beside
-//     quotes none of which is introduced as one ("On Monday, Bob wrote:", "-----Original Message-----").
+//   - Quotes of 40 words or more become Body where there is no other, where Body has fewer than 5 words
+//     and no quote is the marked lines of a reply below who wrote them ("+1" to a long announcement is not
+//     that announcement), or too little beside quotes none of which is introduced as one ("On Monday, Bob
+//     wrote:", "-----Original Message-----").
 //   - Signatures of 40 words or more become Body where Body, with the quotes that have become Body, is
 //     too little beside them; and so do footers.
 //
@@ -90,11 +92,12 @@ func joinLines(s string, lines []line) []Block {
 // is not taken for what it says. A character of an unspaced script is a word.
 func settleKinds(blocks []Block) []Block {
 	var n [4]int
-	introduced := false
+	introduced, answered := false, false
 	for _, b := range blocks {
 		if b.Kind != Body {
 			n[b.Kind] += countWords(b.Text, math.MaxInt)
 			introduced = introduced || b.Kind == Quote && introduction(b.Text)
+			answered = answered || b.Kind == Quote && attribution(b.Text)
 		}
 	}
 	if max(n[Quote], n[Signature], n[Footer]) < worthHiding {
@@ -106,7 +109,7 @@ func settleKinds(blocks []Block) []Block {
 			body += countWords(b.Text, n[Quote]+n[Signature]+n[Footer]) // more makes no difference
 		}
 	}
-	if n[Quote] >= worthHiding && (body < 5 || !introduced && little(body, n[Quote])) {
+	if n[Quote] >= worthHiding && (body == 0 || body < 5 && !answered || !introduced && little(body, n[Quote])) {
 		become(blocks, Quote)
 		body += n[Quote]
 	}

@@ -91,7 +91,9 @@ func TestSettleKinds(t *testing.T) {
 	}{
 		{"all quoted", many, true},
 		{"few words above", "hi there\n" + many, true},
-		{"few words above, introduced", "hi there\nOn Monday, Bob wrote:\n" + many, true},
+		{"few words above, introduced", "+1\nOn Monday, Bob wrote:\n" + many, false},
+		{"nothing above, introduced", "On Monday, Bob wrote:\n" + many, true},
+		{"few words above what is passed on", "hi there\n-----Original Message-----\nFrom: Bob\nSubject: x\n\n" + strings.Repeat("so many words\n", 50), true},
 		{"a line above, introduced", "I do not think so at all\nOn Monday, Bob wrote:\n" + many, false},
 		{"a line above", "I do not think so at all\n" + many, true},
 		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, true},

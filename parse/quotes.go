@@ -161,6 +161,21 @@ func headerName(s string, names ...string) bool {
 	return false
 }
 
+// attribution tells whether a quote is that of a reply: lines with quote marks below a line that says who wrote them.
+func attribution(quote string) bool {
+	head := quote[:min(len(quote), 2000)]
+	if !strings.Contains(head, "\n>") {
+		return false
+	}
+	lines := splitLines(head)
+	for i := range lines {
+		if lines[i].text != "" {
+			return introduces(lines[i].text) || opensIntroduction(lines[i].text) && i+1 < len(lines) && introduces(lines[i+1].text)
+		}
+	}
+	return false
+}
+
 // introduction tells whether a quote begins as one: with a line that introduces it, or the separator
 // or header of a message that is passed on.
 func introduction(quote string) bool {
