@@ -2,11 +2,13 @@ package main_test
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,26 +22,49 @@ type chain struct {
 	spamsim *lab.Spamsim
 }
 
-// clients are those that may relay through the lab's Postfix: the demonstration's senders.
-const clients = "mynetworks=127.0.0.0/8,198.18.0.0/15"
-
-// newChain puts the daemon at a door of Postfix. It starts first: Postfix asks a milter at once.
+// newChain puts the daemon at a door of Postfix, as the pieces of configs/postfix have it. It starts first: Postfix asks a
+// milter at once.
 func newChain(t *testing.T, door string) *chain {
 	t.Helper()
 	lab.Need(t, "postfix")
-	filter, inject := lab.FreeAddr(t), lab.FreeAddr(t)
-	c := lab.PostfixConfig{Inject: inject, SMTPD: []string{clients}}
-	toml := fmt.Sprintf("[smtp]\nlisten = [%q]\nnext_hop = \"smtp://%s\"\n", filter, inject)
+	p := newPorts(t)
+	c := lab.PostfixConfig{Addr: p.addr("25"), Inject: p.addr("10026"), Main: []string{
+		"mynetworks = 127.0.0.0/8, 198.18.0.0/15"}} // the demonstration's senders may relay
+	toml := p.piece(t, "postfix/proxy.toml")
+	var master string
 	switch door {
 	case "proxy filter":
-		c.ProxyFilter = filter
+		master = p.piece(t, "postfix/before-queue.master.cf")
 	case "content filter":
-		c.ContentFilter = filter
+		master = p.piece(t, "postfix/after-queue.master.cf")
+		c.Main = append(c.Main, p.piece(t, "postfix/after-queue.main.cf"))
 	case "milter":
-		c.Milters = []string{"inet:" + filter}
-		toml = fmt.Sprintf("[smtp]\nlisten = []\n[milter]\nlisten = [%q]\n", filter)
+		socket := socketOfPostfix(t)
+		toml = strings.ReplaceAll(p.piece(t, "postfix/milter.toml"), "/var/spool/postfix/spamsim/milter.sock", socket)
+		c.Main = append(c.Main, strings.ReplaceAll(p.piece(t, "postfix/milter.main.cf"), "unix:spamsim/milter.sock", "unix:"+socket))
 	}
+	c.Master = strings.Split(strings.Replace(master, "smtp inet", c.Addr+" inet", 1), "\n")
+	toml = strings.Replace(toml, "state_dir", "# state_dir", 1)
 	return &chain{spamsim: lab.StartSpamsim(t, toml), postfix: lab.StartPostfix(t, c)}
+}
+
+// socketOfPostfix is where a socket belongs to Postfix's group, whoever makes it.
+func socketOfPostfix(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "spamsim-milter-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	group, err := user.LookupGroup("postfix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gid, _ := strconv.Atoi(group.Gid)
+	if err := errors.Join(os.Chown(dir, -1, gid), os.Chmod(dir, os.ModeSetgid|0o750)); err != nil {
+		t.Fatal(err)
+	}
+	return dir + "/milter.sock"
 }
 
 // send sends a message as its own client would.

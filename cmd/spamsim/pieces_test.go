@@ -72,3 +72,47 @@ func sixCopies(t *testing.T, stream []demo.Mail, send func(n int, m demo.Mail) s
 		t.Errorf("%d copies were sent", copies)
 	}
 }
+
+// settings are the lines of a piece without comments, their white space collapsed.
+func settings(t *testing.T, name string) []string {
+	t.Helper()
+	var lines []string
+	for line := range strings.Lines(ports{}.piece(t, name)) {
+		line = strings.Join(strings.Fields(line), " ")
+		if line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "dnl") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// TestPiecesInHelp: a setting of Postfix that a page of help spells out is that of configs/, and a page names the files.
+func TestPiecesInHelp(t *testing.T) {
+	page := func(name string) string {
+		text, err := os.ReadFile("help/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(string(text)), " ")
+	}
+	postfix, mta := page("postfix"), page("mta")
+	pieces, err := filepath.Glob(filepath.Join(root, "configs/*/*"))
+	if err != nil || len(pieces) < 10 {
+		t.Fatalf("%d pieces, %v", len(pieces), err)
+	}
+	for _, path := range pieces {
+		name, _ := filepath.Rel(filepath.Join(root, "configs"), path)
+		folder := filepath.Dir(name)
+		switch {
+		case folder == "rspamd" || folder == "spamassassin": // help scanners
+		case folder == "postfix" && strings.HasSuffix(name, ".cf"):
+			for _, line := range settings(t, name) {
+				if !strings.Contains(postfix, line) {
+					t.Errorf("help postfix has no %q of %s", line, name)
+				}
+			}
+		case !strings.Contains(mta, "configs/"+folder) || !strings.Contains(mta, filepath.Base(name)):
+			t.Errorf("help mta does not name %s", name)
+		}
+	}
+}
