@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/doctor"
 	"spamsim/cmd/spamsim/internal/lab"
+	"spamsim/milter/smtpproxy"
 )
 
 // examined is what the doctor says of a daemon beside a real Postfix: the proxy before the clients' listener, mail back by
@@ -47,13 +51,12 @@ func TestDoctorMilterBesideProxy(t *testing.T) {
 	got.wants(t, "postfix", doctor.Lost, "milter_default_action is tempfail")
 }
 
-// TestDoctorAfterQueue: as content filter, with rights that the next hop does not give.
+// TestDoctorAfterQueue: as content filter, with what the next hop does not offer.
 func TestDoctorAfterQueue(t *testing.T) {
 	smtp := lab.FreeAddr(t)
-	got, _ := examined(t, smtp, lab.FreeAddr(t), "xclient = true", lab.PostfixConfig{ContentFilter: smtp,
-		Main: []string{"smtpd_discard_ehlo_keywords = dsn, smtputf8", "smtpd_authorized_xclient_hosts ="}})
+	got, _ := examined(t, smtp, lab.FreeAddr(t), "", lab.PostfixConfig{ContentFilter: smtp,
+		Main: []string{"smtpd_discard_ehlo_keywords = dsn, smtputf8"}})
 	got.wants(t, "postfix", doctor.Good, "filters behind the queue")
-	got.wants(t, "next hop", doctor.Danger, "XCLIENT is not offered")
 	for _, leg := range []string{"smtp", "next hop"} {
 		got.wants(t, leg, doctor.Lost, "no DSN: ")
 		got.wants(t, leg, doctor.Lost, "no SMTPUTF8: ")
@@ -92,6 +95,42 @@ func TestAdviceWorks(t *testing.T) {
 				d.wants(t, "", doctor.Good, "all well with the lines added")
 			}
 		})
+	}
+}
+
+// TestAdviceInFront: with the lines for a listener behind spamsim a real Postfix takes mail, tagged, and the doctor finds that
+// it hears of clients; without them spamsim does not start.
+func TestAdviceInFront(t *testing.T) {
+	lab.Need(t, "postfix")
+	for setting, words := range map[string]string{"xclient = true": "XCLIENT", "next_hop_proxy = \"v1\"": "after a PROXY header",
+		"next_hop_proxy = \"v2\"": "after a PROXY header"} {
+		smtp, sink := lab.FreeAddr(t), lab.StartSink(t, lab.SinkConfig{})
+		p := lab.PostfixConfig{Addr: lab.FreeAddr(t), NextHop: sink.Addr, Main: []string{"smtpd_authorized_xclient_hosts ="}}
+		conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [%q]\nnext_hop = \"smtp://%s\"\n%s\n", smtp, p.Addr, setting))
+		bare := lab.StartPostfix(t, p)
+		if d, err := startDaemon(conf, slog.New(slog.DiscardHandler)); !errors.Is(err, smtpproxy.ErrBlind) {
+			t.Errorf("%s: started before a Postfix without the lines: %v", setting, err)
+			if err == nil {
+				_ = d.stop(time.Second)
+			}
+		}
+		bare.Stop()
+		for _, a := range doctor.Advise(conf) {
+			p.Master = adapt(a.Lines, p)
+		}
+		lab.StartPostfix(t, p)
+		start(t, conf)
+		if reply := lab.Send(t, smtp, "a@lab.test", []string{"b@lab.test"}, []byte("Subject: x\r\n\r\nx\r\n")); reply[0] != '2' {
+			t.Error(reply)
+		}
+		if got := string(sink.Wait(t, 1)[0].Content); !strings.Contains(got, "X-Spamsim: abstain;") {
+			t.Errorf("delivered %q", got)
+		}
+		d := diagnose(t.Context(), conf)
+		d.wants(t, "next hop", doctor.Good, words)
+		if d.says("next hop", doctor.Danger, "") || d.says("next hop", doctor.Lost, "") {
+			d.wants(t, "next hop", doctor.Good, "nothing lost")
+		}
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"spamsim/cmd/spamsim/internal/doctor"
 	"spamsim/cmd/spamsim/internal/lab"
+	"spamsim/milter/smtpproxy"
 )
 
 // says tells whether a finding of the level, on a leg that begins so, has the words.
@@ -91,7 +94,7 @@ func TestDoctorLosses(t *testing.T) {
 		}
 		return ""
 	}})
-	conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [%q]\nnext_hop = \"smtp://%s\"\nxclient = true\nauth = true\ntrusted = [\"192.0.2.0/24\"]\n"+
+	conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [%q]\nnext_hop = \"smtp://%s\"\nauth = true\ntrusted = [\"192.0.2.0/24\"]\n"+
 		"recipient_domains = [\"site.example\"]\n", lab.FreeAddr(t), bare.Addr))
 	start(t, conf)
 	got := diagnose(t.Context(), conf)
@@ -104,9 +107,20 @@ func TestDoctorLosses(t *testing.T) {
 		{"smtp", doctor.Good, "a foreign recipient from a stranger (from 127.0.0.1) is refused: 550 5.7.1 Relay access denied"},
 		{"next hop", doctor.Lost, "no SMTPUTF8"}, {"next hop", doctor.Lost, "no DSN"}, {"next hop", doctor.Lost, "no SIZE"},
 		{"next hop", doctor.Lost, "XFORWARD is offered and refused: 550 5.7.0"},
-		{"next hop", doctor.Danger, "XCLIENT is not offered"}, {"next hop", doctor.Lost, "AUTH is not offered"},
+		{"next hop", doctor.Lost, "AUTH is not offered"},
 	} {
 		got.wants(t, w.leg, w.level, w.words)
+	}
+	for setting, words := range map[string]string{"xclient = true": "XCLIENT is not offered",
+		"next_hop_proxy = \"v1\"": "EHLO mx.example is answered 500", "next_hop_proxy = \"v2\"": "EHLO mx.example is answered 500"} {
+		blind := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [%q]\nnext_hop = \"smtp://%s\"\n%s\n", lab.FreeAddr(t), bare.Addr, setting))
+		if d, err := startDaemon(blind, slog.New(slog.DiscardHandler)); !errors.Is(err, smtpproxy.ErrBlind) {
+			t.Errorf("%s: started: %v", setting, err)
+			if err == nil {
+				_ = d.stop(time.Second)
+			}
+		}
+		diagnose(t.Context(), blind).wants(t, "next hop", doctor.Danger, words)
 	}
 	plain := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [%q]\nnext_hop = \"smtp://%s\"\nnext_hop_tls = \"require\"\n", lab.FreeAddr(t), bare.Addr))
 	start(t, plain)
@@ -138,7 +152,7 @@ func TestDoctorStrangers(t *testing.T) {
 		{"127.0.0.1", "proxy_protocol = [\"127.0.0.0/8\"]\ntrusted = [\"10.0.0.0/8\"]\nrecipient_domains = [\"site.example\"]", doctor.Good,
 			"(the PROXY header says 192.0.2.1) is refused: 550 5.7.1 Relay access denied"},
 		{"127.0.0.1", "", doctor.Good, "on loopback"},
-		{"0.0.0.0", "trusted = [\"127.0.0.1\"]\nrecipient_domains = [\"site.example\"]", doctor.Lost, "open to the network without smtp.xclient"},
+		{"0.0.0.0", "trusted = [\"127.0.0.1\"]\nrecipient_domains = [\"site.example\"]", doctor.Lost, "open to the network without smtp.xclient or smtp.next_hop_proxy"},
 	} {
 		_, port, _ := strings.Cut(lab.FreeAddr(t), ":")
 		conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [\"%s:%s\"]\nnext_hop = \"smtp://%s\"\n%s\n", c.listen, port, sink.Addr, c.more))

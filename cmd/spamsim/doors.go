@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"regexp"
@@ -62,20 +64,41 @@ func proxies(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, 
 		for _, a := range o.addresses {
 			c.Listen = append(c.Listen, a.Addr)
 		}
-		if o.door, err = smtpproxy.New(c); err != nil {
+		proxy, err := smtpproxy.New(c)
+		if err != nil {
 			return nil, err
 		}
+		if err := tryNextHop(proxy, log); err != nil {
+			return nil, errors.Join(err, proxy.Close())
+		}
+		o.door = proxy
 		out = append(out, o)
 	}
 	return out, nil
 }
+
+// tryNextHop makes sure that the next hop hears of clients where the configuration lets strangers in for that. One that is
+// not there now is no error: no mail goes to any that does not hear.
+func tryNextHop(p *smtpproxy.Server, log *slog.Logger) error {
+	err := p.TryNextHop()
+	if errors.Is(err, smtpproxy.ErrBlind) {
+		return fmt.Errorf("%w (smtp.xclient, smtp.next_hop_proxy): it would take every client for this host, which it trusts", err)
+	}
+	if err != nil {
+		log.Warn("the next hop is not available; mail is put off until it is", "err", err)
+	}
+	return nil
+}
+
+// proxyVersion is that of the PROXY header that the next hop gets, 0 where it gets none.
+func proxyVersion(c config.SMTP) byte { return map[string]byte{"v1": 1, "v2": 2}[c.NextHopProxy] }
 
 // proxyConfig is what the configuration says of both proxies.
 func proxyConfig(conf *config.Loaded, log *slog.Logger) (smtpproxy.Config, error) {
 	c := smtpproxy.Config{
 		NextHop: conf.SMTP.NextHop, Hostname: conf.ID, Logger: log,
 		Trusted: prefixes(conf.SMTP.Trusted), RecipientDomains: conf.SMTP.RecipientDomains,
-		ProxyPeers: prefixes(conf.SMTP.ProxyProtocol), XCLIENT: conf.SMTP.XCLIENT, Auth: conf.SMTP.Auth,
+		ProxyPeers: prefixes(conf.SMTP.ProxyProtocol), XCLIENT: conf.SMTP.XCLIENT, NextHopProxy: proxyVersion(conf.SMTP), Auth: conf.SMTP.Auth,
 		MaxJudged: int(conf.Limits.MaxJudgedSize), MemoryBudget: int64(conf.Limits.Memory), MaxConns: conf.SMTP.Connections,
 	}
 	if conf.SMTP.BareLF == "reject" {

@@ -247,6 +247,38 @@ func TestXclientAndAuth(t *testing.T) {
 	}
 }
 
+// TestStrangersWaitForTheNextHop: a daemon that is open to the world starts while its next hop is down, and lets nobody's mail
+// in before that has shown that it hears of clients.
+func TestStrangersWaitForTheNextHop(t *testing.T) {
+	hop := lab.FreeAddr(t)
+	d := start(t, testConfig(t, fmt.Sprintf("[smtp]\nlisten = [\"127.0.0.1:0\"]\nnext_hop = \"smtp://%s\"\nxclient = true\ntrusted = [\"192.0.2.1\"]\n", hop)))
+	greets := func() string {
+		said := says(t, d.smtp[0].String(), "EHLO x\r\nQUIT\r\n")
+		return append(said, "", "")[1]
+	}
+	if got := greets(); got != "421 4.3.0 Next hop not available, try again later" {
+		t.Errorf("while it is down: %q", got)
+	}
+	for _, c := range []struct {
+		offer []string
+		want  string
+	}{
+		{[]string{"PIPELINING"}, "421 4.3.0 Next hop not available, try again later"},
+		{[]string{"XCLIENT ADDR"}, "250-mx.example"},
+	} {
+		sink := lab.StartSink(t, lab.SinkConfig{Addr: hop, Offer: c.offer, Answer: func(line string) string {
+			if strings.HasPrefix(line, "XCLIENT ") {
+				return "220 sink"
+			}
+			return ""
+		}})
+		if got := greets(); got != c.want {
+			t.Errorf("once it offers %q: %q", c.offer, got)
+		}
+		sink.Close()
+	}
+}
+
 // TestDoorsFailTogether: an address that is taken leaves no door open.
 func TestDoorsFailTogether(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

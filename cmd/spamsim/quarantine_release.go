@@ -53,7 +53,7 @@ func sendOn(ctx context.Context, conf *config.Loaded, env *quarantine.Envelope, 
 		return nil, err
 	}
 	proxy, err := smtpproxy.New(smtpproxy.Config{NextHop: conf.SMTP.NextHop, Hostname: conf.ID, NextHopTLS: demanded, LMTP: true,
-		Logger: slog.New(slog.DiscardHandler)})
+		NextHopProxy: proxyVersion(conf.SMTP), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ var (
 	ErrServerClosed = errors.New("smtp proxy closed")                   // Serve's after Shutdown or Close
 	ErrNextHop      = errors.New("bad next hop")                        // not one of the forms of Config.NextHop
 	ErrLoop         = errors.New("next hop is the proxy's own address") // mail would go round for ever
+	// ErrBlind is a next hop that does not take the client's address in the way that Config demands.
+	ErrBlind = errors.New("next hop does not take the client's address")
 )
 
 // BareLF says what is done with content that has a line feed without a carriage return before it.
@@ -54,7 +56,8 @@ type Config struct {
 	Trusted []netip.Prefix
 	// RecipientDomains are what other peers may send to: "example.com", ".example.com" for what lies below. Where
 	// there are none, other peers are turned away at the greeting: an open proxy port is an open relay, since the
-	// next hop trusts the proxy.
+	// next hop trusts the proxy. With XCLIENT or NextHopProxy the next hop sees the client itself: other peers are
+	// let in then, and where no domains are given each recipient is the next hop's own decision.
 	RecipientDomains []string
 
 	// ProxyPeers are load balancers, whose connections begin with a PROXY header, version 1 or 2, that tells the
@@ -69,10 +72,14 @@ type Config struct {
 	// hop's name unless ServerName says another.
 	NextHopTLS *tls.Config
 
-	// XCLIENT tells a next hop that offers the command the client's address and name, as if the client had come to it
-	// itself: its own rules about clients then hold. Each client has connections of its own then. The next hop must
-	// authorise the proxy (smtpd_authorized_xclient_hosts of Postfix).
+	// XCLIENT tells the next hop the client's address and name, as if the client had come to it itself: its own rules
+	// about clients then hold. Each client has connections of its own then. A next hop that does not offer the command
+	// gets no mail: it must authorise the proxy (smtpd_authorized_xclient_hosts of Postfix).
 	XCLIENT bool
+	// NextHopProxy tells the next hop the client's address in a PROXY header of this version, 1 or 2, at the beginning
+	// of each connection; each client has connections of its own. 0 sends none. The next hop must expect it
+	// (smtpd_upstream_proxy_protocol of Postfix).
+	NextHopProxy byte
 
 	// Auth lets clients authenticate to the next hop, where they speak TLS or are trusted. Such a client may send to any
 	// recipient.

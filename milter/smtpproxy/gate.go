@@ -73,7 +73,7 @@ func (s *Server) enter(c *client) reply {
 	switch {
 	case c.trusted:
 		return ""
-	case len(s.cfg.RecipientDomains) == 0:
+	case len(s.cfg.RecipientDomains) == 0 && !s.introduces():
 		s.counters.denied.Add(1)
 		return replyDenied
 	case s.perAddr[c.addr] >= s.cfg.MaxConnsPer:

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pires/go-proxyproto"
+
 	"spamsim/milter/filter"
 )
 
@@ -37,6 +39,7 @@ type fake struct {
 	addr  string
 	offer []string
 	lmtp  bool
+	proxy bool        // reads a PROXY header before it says anything
 	tls   *tls.Config // of STARTTLS; nil takes it and goes on in plain text
 	// answer is asked for each step: a command line, "greeting", or "." for the final dot. "" is the usual answer.
 	answer func(conn int, line string) string
@@ -46,6 +49,7 @@ type fake struct {
 	mu   sync.Mutex
 	open map[net.Conn]bool
 	said []string // lines of all connections
+	from []string // the client of each connection, as its PROXY header says
 	kept []kept
 	cut  int // contents without a final dot
 	row  int // commands behind which a further one lay already
@@ -137,6 +141,13 @@ func (f *fake) lines() []string {
 	return slices.Clone(f.said)
 }
 
+// clients returns what the PROXY headers of so far say.
+func (f *fake) clients() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.from)
+}
+
 // counts returns how many connections there were and how many contents were cut.
 func (f *fake) counts() (conns, cut int) {
 	f.mu.Lock()
@@ -161,6 +172,15 @@ type fakeConn struct {
 }
 
 func (c *fakeConn) serve() {
+	if c.proxy {
+		h, err := proxyproto.Read(c.r)
+		if err != nil {
+			return
+		}
+		c.mu.Lock()
+		c.from = append(c.from, fmt.Sprintf("v%d %v %v", h.Version, h.SourceAddr, h.DestinationAddr))
+		c.mu.Unlock()
+	}
 	if !c.say(c.decide("greeting", "220 hop.test ESMTP")) {
 		return
 	}

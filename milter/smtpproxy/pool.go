@@ -18,6 +18,7 @@ type pool struct {
 	network, address string
 	lmtp             bool
 	client           xforward // what XCLIENT tells; nil says nothing
+	origin           origin   // what a PROXY header tells
 	login            bool     // the one connection is authenticated: there is no other
 
 	mu     sync.Mutex

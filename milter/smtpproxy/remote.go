@@ -17,6 +17,7 @@ type remote struct {
 	offer    features
 	timeouts *Timeouts
 	reused   bool      // it lay unused for a while and may have died since
+	headed   bool      // a PROXY header went ahead
 	tainted  bool      // it answered something with an error: no further transaction
 	since    time.Time // of when it lies unused
 	heard    time.Time // of its last answer
@@ -52,6 +53,12 @@ func (p *pool) dial() (*remote, error) {
 // greet brings a connection to where a transaction may begin.
 func (p *pool) greet(r *remote) error {
 	cfg := &p.server.cfg
+	if p.origin.version != 0 {
+		if err := r.write([]byte(p.origin.header(r.conn))); err != nil {
+			return fmt.Errorf("PROXY header to next hop: %w", err)
+		}
+		r.headed = true
+	}
 	if answer, err := r.read(r.timeouts.Reply); err != nil {
 		return fmt.Errorf("greeting of next hop: %w", err)
 	} else if !answer.ok() {
@@ -71,13 +78,17 @@ func (p *pool) greet(r *remote) error {
 	return err
 }
 
-// hello says EHLO, or LHLO.
+// hello says EHLO, or LHLO. A next hop that expects no PROXY header takes it for a command, and its answer to that is what is
+// read here first: then nothing is what it seems, and EHLO does not give way to HELO.
 func (r *remote) hello(name string, lmtp bool) error {
 	verb := "EHLO"
 	if lmtp {
 		verb = "LHLO"
 	}
 	answer, err := r.ask(verb + " " + name)
+	if err == nil && r.headed && answer[0] != '4' && answer.code() != 250 {
+		return fmt.Errorf("%w: after a PROXY header it answers %s with %s", ErrBlind, verb, answer.line())
+	}
 	if err == nil && !lmtp && answer[0] == '5' {
 		answer, err = r.ask("HELO " + name)
 	}

@@ -48,6 +48,9 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.hop = hop
+	if c.NextHopProxy > 2 {
+		return nil, nextHopError(c.NextHop, "there is no such version of PROXY headers")
+	}
 	for _, addr := range c.Listen {
 		if s.loops(addr) {
 			return nil, fmt.Errorf("%w: %s", ErrLoop, addr)

@@ -181,6 +181,9 @@ func (s *session) mayRelay(addr string) bool {
 	if s.client.trusted || s.authenticated() {
 		return true
 	}
+	if len(s.server.cfg.RecipientDomains) == 0 {
+		return s.server.introduces() // the next hop knows whose mail it is, and decides
+	}
 	d := domain(addr)
 	local := addr
 	if d != "" {

@@ -9,23 +9,33 @@ import (
 	"spamsim/milter/filter"
 )
 
-// route is the next hop of the session's next transaction: with XCLIENT a pool of the client's own, since connections
-// that speak for one client must not serve another.
+// introduces tells whether the next hop hears of each client as if the client had come to it itself.
+func (s *Server) introduces() bool {
+	_, speaks := s.hop.(*pool)
+	return speaks && (s.cfg.XCLIENT || s.cfg.NextHopProxy != 0)
+}
+
+// route is the next hop of the session's next transaction: with XCLIENT and PROXY a pool of the client's own, since
+// connections that speak for one client must not serve another.
 func (s *session) route() nextHop {
 	if s.login {
 		return s.own
 	}
-	shared, ok := s.server.hop.(*pool)
-	if !ok || !s.server.cfg.XCLIENT {
+	if !s.server.introduces() {
 		return s.server.hop
 	}
-	who := s.identity()
-	if s.own != nil && slices.Equal(s.own.client, who) {
+	var who xforward
+	if s.server.cfg.XCLIENT {
+		who = s.identity()
+	}
+	whence := s.whence()
+	if s.own != nil && slices.Equal(s.own.client, who) && s.own.origin == whence {
 		return s.own
 	}
 	s.leave()
+	shared := s.server.hop.(*pool)
 	s.own = newPool(s.server, shared.network, shared.address, shared.lmtp)
-	s.own.client = who
+	s.own.client, s.own.origin = who, whence
 	return s.own
 }
 
@@ -84,13 +94,19 @@ func encodeXtext(s string) string {
 	return b.String()
 }
 
-// introduce says XCLIENT, as far as the next hop takes it, and greets it anew.
+// introduce says XCLIENT, with as much as the next hop takes, and greets it anew. One that takes no address is an ErrBlind:
+// it would take the client for the proxy, which it trusts.
 func (p *pool) introduce(r *remote) error {
-	lines := p.client.lines("XCLIENT", r.offer.client)
-	for _, line := range lines {
+	if p.client == nil {
+		return nil
+	}
+	if !slices.Contains(r.offer.client, "ADDR") {
+		return fmt.Errorf("%w: it does not offer XCLIENT", ErrBlind)
+	}
+	for _, line := range p.client.lines("XCLIENT", r.offer.client) {
 		answer, err := r.ask(line)
 		if err == nil && !answer.ok() {
-			err = fmt.Errorf("%w: %s", errGreeting, answer.line())
+			err = refusal(answer)
 		}
 		if err == nil {
 			err = r.hello(p.server.cfg.Hostname, p.lmtp)
@@ -99,5 +115,34 @@ func (p *pool) introduce(r *remote) error {
 			return fmt.Errorf("XCLIENT to next hop: %w", err)
 		}
 	}
+	return nil
+}
+
+// refusal is the error of a next hop that refuses to hear of the client, for good or for now.
+func refusal(answer reply) error {
+	if answer[0] == '5' {
+		return fmt.Errorf("%w: %s", ErrBlind, answer.line())
+	}
+	return fmt.Errorf("%w: %s", errGreeting, answer.line())
+}
+
+// TryNextHop connects to the next hop as for this host itself and returns nil where it may be introduced to clients, or
+// where Config does not ask for that. An error that is ErrBlind will not pass by itself; any other says that the next hop
+// is not available now.
+func (s *Server) TryNextHop() error {
+	if !s.introduces() {
+		return nil
+	}
+	shared := s.hop.(*pool)
+	p := newPool(s, shared.network, shared.address, shared.lmtp)
+	if s.cfg.XCLIENT {
+		p.client = clientAttributes(s.cfg.Hostname, "ESMTP", "127.0.0.1", "", "")
+	}
+	p.origin.version = s.cfg.NextHopProxy
+	r, err := p.dial()
+	if err != nil {
+		return err
+	}
+	r.quit()
 	return nil
 }

@@ -146,6 +146,9 @@ func (k *checker) access(c *Config) {
 	}
 	plain := !spoken(c.SMTP.NextHop)
 	k.want(!c.SMTP.XCLIENT || !plain, "smtp.xclient", "is for a next hop that is a server: smtp://host:port or lmtp://host:port")
+	k.want(slices.Contains([]string{"", "v1", "v2"}, c.SMTP.NextHopProxy), "smtp.next_hop_proxy", "is %q: write \"v1\" or \"v2\", or \"\" for none", c.SMTP.NextHopProxy)
+	k.want(c.SMTP.NextHopProxy == "" || !plain, "smtp.next_hop_proxy", "is for a next hop that is a server: smtp://host:port or lmtp://host:port")
+	k.want(c.SMTP.NextHopProxy == "" || !c.SMTP.XCLIENT, "smtp.next_hop_proxy", "and smtp.xclient are two ways to tell the same: write one of them")
 	k.want(!c.SMTP.Auth || !plain, "smtp.auth", "is for a next hop that is a server: smtp://host:port or lmtp://host:port")
 }
 

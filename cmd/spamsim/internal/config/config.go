@@ -36,6 +36,7 @@ type SMTP struct {
 	NextHopName      string    `toml:"next_hop_name"` // in its certificate
 	NextHopCA        string    `toml:"next_hop_ca"`   // a file of PEM certificates
 	XCLIENT          bool      `toml:"xclient"`
+	NextHopProxy     string    `toml:"next_hop_proxy"` // "", "v1", "v2"
 	Auth             bool      `toml:"auth"`
 	Trusted          []Network `toml:"trusted"`
 	RecipientDomains []string  `toml:"recipient_domains"`

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -25,7 +26,10 @@ func (f *findings) nextHop(ctx context.Context, s *Site) {
 	}
 	defer t.close()
 	t.lmtp = lmtp
-	if err = t.greet(s.Config.ID); err == nil && s.NextHopTLS != nil {
+	if err = t.introduce(s.Config.SMTP.NextHopProxy); err == nil {
+		err = t.greet(s.Config.ID)
+	}
+	if err == nil && s.NextHopTLS != nil {
 		err = f.hopTLS(ctx, leg, t, s, addr)
 	}
 	if err != nil {
@@ -74,6 +78,8 @@ func (f *findings) hopTLS(ctx context.Context, leg string, t *talk, s *Site, add
 // rights tries what the next hop has to allow this host.
 func (f *findings) rights(leg string, t *talk, s *Site) {
 	switch code, text, err := 0, "", error(nil); {
+	case s.Config.SMTP.NextHopProxy != "": // it hears of the client by that, and offers XFORWARD to no stranger
+		f.add(leg, Good, "EHLO is answered after a PROXY header: the client's address is handed on")
 	case !t.offers("XFORWARD"):
 		f.add(leg, Lost, "no XFORWARD: its log and its own rules do not hear of the client's address (Postfix: smtpd_authorized_xforward_hosts)")
 	default:
@@ -85,12 +91,22 @@ func (f *findings) rights(leg string, t *talk, s *Site) {
 		_, _, _ = t.ask("RSET")
 	}
 	if s.Config.SMTP.XCLIENT && !t.offers("XCLIENT") {
-		f.add(leg, Danger, "smtp.xclient is set, but XCLIENT is not offered to this host: the next hop takes every client for spamsim "+
+		f.add(leg, Danger, "smtp.xclient is set, but XCLIENT is not offered to this host: serve does not start, and no mail goes there "+
 			"(Postfix: smtpd_authorized_xclient_hosts)")
 	}
 	if s.Config.SMTP.Auth && !t.offers("AUTH") {
 		f.add(leg, Lost, "smtp.auth is set, but AUTH is not offered: nobody can authenticate (Postfix may demand TLS for it: smtp.next_hop_tls)")
 	}
+}
+
+// introduce sends a PROXY header of a version, "" for none, as serve does: of a client on this host.
+func (t *talk) introduce(version string) error {
+	header := map[string]string{
+		"v1": "PROXY TCP4 127.0.0.1 127.0.0.1 0 0\r\n",
+		"v2": "\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\x7f\x00\x00\x01\x7f\x00\x00\x01\x00\x00\x00\x00",
+	}[version]
+	_, err := io.WriteString(t.conn, header)
+	return err
 }
 
 // maildir looks whether mail can be written.

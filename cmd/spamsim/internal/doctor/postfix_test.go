@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,11 +144,19 @@ func TestAdvise(t *testing.T) {
 	if got, want := all("[milter]\nlisten = [\"127.0.0.1:7000\"]\n"), "[main.cf]\nsmtpd_milters = inet:127.0.0.1:7000\nmilter_default_action = accept"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	got := all("[smtp]\nlisten = [\"0.0.0.0:2525\"]\nnext_hop = \"smtp://127.0.0.1:2526\"\nxclient = true\nconnections = 50\n")
+	got := all("[smtp]\nlisten = [\"0.0.0.0:2525\"]\nnext_hop = \"smtp://127.0.0.1:2526\"\nconnections = 50\n")
 	for _, want := range []string{"smtp inet n - y - 50 smtpd\n  -o smtpd_proxy_filter=127.0.0.1:2525\n", "\n127.0.0.1:2526 inet n - y - - smtpd\n",
-		"\n  -o smtpd_authorized_xclient_hosts=127.0.0.0/8\n", "content_filter = spamsim:[127.0.0.1]:2525\n"} {
+		"content_filter = spamsim:[127.0.0.1]:2525\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+	for setting, option := range map[string]string{"xclient = true": "smtpd_authorized_xclient_hosts=127.0.0.0/8",
+		"next_hop_proxy = \"v2\"": "smtpd_upstream_proxy_protocol=haproxy"} {
+		const listener = "[master.cf]\n127.0.0.1:2526 inet n - y - - smtpd\n  -o %s\n  -o smtpd_proxy_filter=\n  -o content_filter="
+		got := all("[smtp]\nlisten = [\"0.0.0.0:25\"]\nnext_hop = \"smtp://127.0.0.1:2526\"\n" + setting + "\n")
+		if want := fmt.Sprintf(listener, option); got != want {
+			t.Errorf("%s: %s, want %s", setting, got, want)
 		}
 	}
 }

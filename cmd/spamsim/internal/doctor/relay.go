@@ -44,11 +44,14 @@ func (f *findings) openness(ctx context.Context, s *Site, leg string, a config.A
 		return
 	}
 	f.add(leg, Good, "a foreign recipient from a stranger (%s) is refused: %s", how, refusal)
-	if world && !s.Config.SMTP.XCLIENT && len(s.Config.SMTP.RecipientDomains) > 0 {
-		f.add(leg, Lost, "open to the network without smtp.xclient: the next hop sees spamsim's address in place of the client's, "+
+	if world && !introduces(s.Config) && len(s.Config.SMTP.RecipientDomains) > 0 {
+		f.add(leg, Lost, "open to the network without smtp.xclient or smtp.next_hop_proxy: the next hop sees spamsim's address in place of the client's, "+
 			"so that its SPF, block lists and limits do not hold")
 	}
 }
+
+// introduces tells whether the next hop hears of each client as if the client had come to it.
+func introduces(c *config.Loaded) bool { return c.SMTP.XCLIENT || c.SMTP.NextHopProxy != "" }
 
 // offerForeign goes as far as RCPT and returns how that was refused; an error is that it was not.
 func (t *talk) offerForeign(name string) (refusal string, err error) {

@@ -25,7 +25,15 @@ type Client struct {
 // Dial connects and reads the greeting. The connection is closed when the test ends.
 func Dial(t testing.TB, addr string) *Client {
 	t.Helper()
-	conn, err := dialer.Dial("tcp", addr)
+	return DialFrom(t, "127.0.0.1", addr)
+}
+
+// DialFrom is Dial from another address of this host: all of 127.0.0.0/8 is here on Linux.
+func DialFrom(t testing.TB, from, addr string) *Client {
+	t.Helper()
+	d := dialer
+	d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
+	conn, err := d.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
