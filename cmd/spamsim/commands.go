@@ -8,6 +8,6 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"mail", "Filter mail:", []func(*app) *cobra.Command{newServe, newDemo, newCheck, newTrain, newForget, newQuarantine}},
-	{"look", "Look into mail:", []func(*app) *cobra.Command{newExplain, newBacktest, newGroup, newCompare, newCode}},
-	{"about", "Set up and find out:", []func(*app) *cobra.Command{newStats, newDoctor, newCalibrate, newConfig, newVersion}},
+	{"look", "Look into mail:", []func(*app) *cobra.Command{newExplain, newCampaigns, newBacktest, newGroup, newCompare, newCode}},
+	{"about", "Set up and find out:", []func(*app) *cobra.Command{newStats, newTop, newDoctor, newCalibrate, newConfig, newVersion}},
 }

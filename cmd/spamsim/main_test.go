@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -36,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"waitfor":  waitFor,
 			"sendmail": sendMail,
 			"verdict":  verdict,
+			"cluster":  clusterID,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, "XDG_STATE_HOME="+e.WorkDir+"/state", "SPAMSIM_CONFIG=", "TMPDIR="+e.WorkDir+"/tmp",
@@ -43,6 +45,14 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(e.WorkDir+"/tmp", 0o755)
 		},
 	})
+}
+
+// clusterID is "cluster NAME FILE", which sets a variable to the id of the cluster that a message is a copy of.
+func clusterID(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec("spamsim", "check", "--json", args[1]))
+	var l struct{ Cluster string }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &l))
+	ts.Setenv(args[0], l.Cluster)
 }
 
 // exits is the script command "status N COMMAND ARG...", which runs a command that must exit with status N.

@@ -35,11 +35,24 @@ func (a *app) printf(format string, args ...any) error {
 	return err
 }
 
-// json writes a value as one line on standard output.
+// json writes a value as one line on standard output. What could make a terminal show something else is escaped: JSON has
+// it in strings alone, where that means the same.
 func (a *app) json(v any) error {
-	e := json.NewEncoder(a.stdout)
+	var b strings.Builder
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, r := range b.String() {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return a.printf("%s", out.String())
 }
 
 // warn says what is wrong, also when quiet.
