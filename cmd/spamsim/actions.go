@@ -20,6 +20,11 @@ func configuredActions(c *config.Loaded) actions {
 	if c.Mode != "enforce" {
 		return actions{}
 	}
+	return wantedActions(c)
+}
+
+// wantedActions are those that mode enforce does.
+func wantedActions(c *config.Loaded) actions {
 	return actions{actionWords[c.Actions.Bulk], actionWords[c.Actions.Spam]}
 }
 

@@ -56,7 +56,7 @@ func startDaemon(conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
 		}
 	}()
 	local := localService(conf, d.store)
-	judge := &judging{id: conf.ID, filter: local.Filter, log: log, began: time.Now(), acts: configuredActions(conf), compat: conf.CompatibilityFields}
+	judge := &judging{id: conf.ID, filter: local.Filter, log: log, began: time.Now(), acts: configuredActions(conf), would: observed(conf), compat: conf.CompatibilityFields}
 	openings, err := openDoors(conf, judge, log)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type judging struct {
 
 	mu     sync.Mutex
 	counts map[tally]int64
+	would  *observing // nil: the actions are carried out
 }
 
 // A tally is what messages are counted by.
@@ -79,6 +80,7 @@ func (j *judging) note(env *filter.Envelope, v *filter.Verdict, id string, octet
 		j.counts = map[tally]int64{}
 	}
 	j.counts[tally{env.Door, verdict, v.Reason}]++
+	j.would.count(env, v)
 }
 
 // round keeps two digits after the point: more is noise in a log.
@@ -88,7 +90,7 @@ func round(x float64) float64 { return float64(int64(x*100+0.5)) / 100 }
 func (j *judging) stats(s control.Stats) control.Stats {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s.Since = &j.began
+	s.Since, s.Would = &j.began, j.would.stat()
 	for t, n := range j.counts {
 		s.Messages = append(s.Messages, control.VerdictStat{Door: t.door, Verdict: t.verdict, Reason: t.reason, N: n})
 	}

@@ -58,6 +58,9 @@ func (a *app) stats(s *control.Stats) error {
 		return a.printf("%s", b.String())
 	}
 	fmt.Fprintf(&b, "daemon    %s, since %s\n", s.Version, s.Since.Local().Format("2006-01-02 15:04:05"))
+	if s.Would != nil {
+		fmt.Fprintf(&b, "observe   %s\n", wouldText(s.Would))
+	}
 	if len(s.Messages) > 0 {
 		b.WriteString("\n")
 	}

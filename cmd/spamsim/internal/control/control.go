@@ -74,6 +74,7 @@ type Stats struct {
 	Sigma    []ScriptStat  `json:"sigma"`    // how true it was on recent mail that nothing resembled
 	Messages []VerdictStat `json:"messages"` // judged by the daemon since then
 	Exempt   []RuleStat    `json:"exempt"`   // how often each exempt rule matched since then
+	Would    *Would        `json:"would"`    // null where the daemon enforces, or none runs
 
 	// Doors are the counters of each door since then, by the door's name and the counter's.
 	Doors map[string]map[string]int64 `json:"doors"`
@@ -96,6 +97,19 @@ type ScriptStat struct {
 	Messages int     `json:"messages"`
 	Scale    float64 `json:"scale"` // of the null distribution; 1 is the shipped figure
 	Over     [3]int  `json:"over"`
+}
+
+// Would is what mode enforce would have done with the messages that came since the daemon began, but for what scanners asked
+// about.
+type Would struct {
+	Bulk        string `json:"bulk"` // the word of [actions]
+	Spam        string `json:"spam"`
+	Messages    int64  `json:"messages"`
+	Found       int64  `json:"found"` // of verdict bulk
+	Quarantined int64  `json:"quarantined"`
+	PutOff      int64  `json:"put_off"`
+	Rejected    int64  `json:"rejected"`
+	Exempt      int64  `json:"exempt"` // exempt ones that would have been bulk; nothing would have been done with them
 }
 
 // A RuleStat counts the messages that an exempt rule let pass.
