@@ -16,10 +16,8 @@ func newCampaigns(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "campaigns",
 		Short: "List, show, label and drop what the store holds",
-		Long: `Works on the campaigns that the store holds: the clusters of two copies or more. An ID is the eight digits behind
-cluster= in the header; one that has become part of another finds that. "spamsim help campaigns" has examples.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, command := range []func(*app) *cobra.Command{newCampaignsList, newCampaignsShow, newCampaignsLabel, newCampaignsDrop, newCampaignsExport} {
 		sub := command(a)

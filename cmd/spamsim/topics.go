@@ -10,7 +10,8 @@ import (
 //go:embed help/*.md
 var pages embed.FS
 
-// addTopics makes each page of the folder help a topic of "spamsim help". Its first line is "# What it is about".
+// addTopics makes each page of the folder help a topic of "spamsim help". Its first line is "# What it is about". A page that
+// has the name of a command is what that command's help says.
 func addTopics(root *cobra.Command) {
 	entries, err := pages.ReadDir("help")
 	if err != nil {
@@ -22,10 +23,11 @@ func addTopics(root *cobra.Command) {
 			panic(err)
 		}
 		title, _, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
-		root.AddCommand(&cobra.Command{
-			Use:   strings.TrimSuffix(e.Name(), ".md"),
-			Short: title,
-			Long:  strings.TrimSpace(string(text)),
-		})
+		name, long := strings.TrimSuffix(e.Name(), ".md"), strings.TrimSpace(string(text))
+		if c, _, err := root.Find([]string{name}); err == nil && c != root {
+			c.Long = long
+			continue
+		}
+		root.AddCommand(&cobra.Command{Use: name, Short: title, Long: long})
 	}
 }
