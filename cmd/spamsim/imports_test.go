@@ -35,6 +35,9 @@ var floors = map[string][]string{
 	"milter/smtpproxy": {"milter/filter"},
 	"milter/dccifd":    {"milter/filter"},
 
+	"cmd/spamsim/internal/bench": {
+		"milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash/scan", "store",
+	},
 	"cmd/spamsim/internal/config":  {"configs"},
 	"cmd/spamsim/internal/control": {"cmd/spamsim/internal/source", "milter/filter", "store"},
 	"cmd/spamsim/internal/demo":    nil,
@@ -46,7 +49,7 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/quarantine": {"milter/filter"},
 
 	"cmd/spamsim": {
-		"cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor",
+		"cmd/spamsim/internal/bench", "cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor",
 		"cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/source",
 		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
 	},

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"spamsim/cmd/spamsim/internal/bench"
+)
+
+// A benchmark is what the flags of bench say.
+type benchmark struct {
+	json, quick bool
+	only        []string
+	svg         string // a file
+}
+
+func newBench(a *app) *cobra.Command {
+	b := &benchmark{}
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure how fast spamsim is on this machine",
+		Long: `Measures the Nilsimsa digest, the scan of 256-bit codes, lookups in a store that grows to ten million messages
+where the memory is there, and the whole way of a message through the SMTP proxy, with mail that it makes up. Neither the
+configured store nor any mail of yours is touched. With --quick it ends within 150 seconds on two cores of 2021; without,
+ten million messages may take hours. "spamsim help speed" says how to read it.`,
+		Example: "  spamsim bench --quick --svg lookups.svg\n" +
+			"  spamsim bench --only digest,scan --json",
+		Args: func(_ *cobra.Command, args []string) error { return b.check(args) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context(), a) },
+	}
+	f := c.Flags()
+	f.BoolVar(&b.json, "json", false, "print JSON")
+	f.BoolVar(&b.quick, "quick", false, "end within 150 seconds, with as many remembered messages as that allows")
+	f.StringSliceVar(&b.only, "only", bench.Parts, "`parts` to measure")
+	f.StringVar(&b.svg, "svg", "", "write a picture of the lookups' time and memory to `file`")
+	return c
+}
+
+// check looks at what was asked for.
+func (b *benchmark) check(args []string) error {
+	if err := cobra.NoArgs(nil, args); err != nil {
+		return err
+	}
+	for _, part := range b.only {
+		if !slices.Contains(bench.Parts, part) {
+			return fmt.Errorf("--only is %q: write some of %s", part, strings.Join(bench.Parts, ","))
+		}
+	}
+	if b.svg != "" && !slices.Contains(b.only, "lookup") {
+		return fmt.Errorf("--svg shows the lookups: add lookup to --only")
+	}
+	return nil
+}
+
+func (b *benchmark) run(ctx context.Context, a *app) error {
+	o := bench.Full()
+	if b.quick {
+		o = bench.Quick()
+	}
+	o.Parts = b.only
+	p := a.progress("remembered", 0)
+	defer p.done()
+	o.Tell = func(what string) { a.note("%s", what) }
+	o.Remember = p.add
+	r, err := bench.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	p.done()
+	if b.svg != "" {
+		if err := os.WriteFile(b.svg, []byte(r.SVG()), 0o644); err != nil {
+			return err
+		}
+	}
+	if b.json {
+		return a.json(r)
+	}
+	return a.printf("%s", r.Table())
+}

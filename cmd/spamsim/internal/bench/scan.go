@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"spamsim/simhash/scan"
+)
+
+// A Scan says what it takes to find the nearest of so many codes of 256 bits, in nanoseconds a code.
+type Scan struct {
+	Codes         int     `json:"codes"`
+	NSPerCode     float64 `json:"ns_per_code"`               // one search
+	ReadNSPerCode float64 `json:"read_ns_per_code"`          // reading the codes, and nothing else
+	Batch16NS     float64 `json:"batch16_ns_per_code_query"` // 16 searches in one pass, for each of them
+}
+
+// measureScans scans sets of random codes. A scan looks at every code whatever it is, unlike an index.
+func measureScans(ctx context.Context, o Options) ([]Scan, error) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func() [4]uint64 { return [4]uint64{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()} }
+	var set scan.Set
+	var out []Scan
+	for _, n := range o.Codes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o.Tell(fmt.Sprintf("the scan of %d codes", n))
+		for set.Len() < n {
+			set.Add(random())
+		}
+		var queries [16][4]uint64
+		for i := range queries {
+			queries[i] = random()
+		}
+		out = append(out, measureScan(&set, queries[:], o.Spell))
+	}
+	return out, nil
+}
+
+func measureScan(set *scan.Set, queries [][4]uint64, spell time.Duration) Scan {
+	hits := make([]scan.Hit, len(queries))
+	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(set.Len()) }
+	const longest = time.Duration(1<<63 - 1)
+	read, one, batch := longest, longest, longest
+	leastOf(spell, func() { // in turn, so that what else the machine does disturbs all three alike
+		read = min(read, timeOf(func() { set.Read() }))
+		one = min(one, timeOf(func() { hits[0] = set.Nearest(queries[0]) }))
+		batch = min(batch, timeOf(func() { set.NearestEach(queries, hits) }))
+	})
+	return Scan{Codes: set.Len(), NSPerCode: each(one), ReadNSPerCode: each(read), Batch16NS: each(batch) / float64(len(queries))}
+}
+
+func timeOf(run func()) time.Duration {
+	begun := time.Now()
+	run()
+	return time.Since(begun)
+}
