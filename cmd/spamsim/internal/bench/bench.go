@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -105,6 +106,12 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 		}
 	}
 	return r, m.trouble()
+}
+
+// rounded cuts a figure to four digits: a second run would not give more of them again.
+func rounded(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) // it was a number before
+	return v
 }
 
 // leastOf is the least time that a run takes, of as many runs as fit into a spell, but at least three.

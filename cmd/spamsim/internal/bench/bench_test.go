@@ -90,6 +90,28 @@ func checkKeys(t *testing.T, r *Report) {
 	}
 }
 
+// What was remembered is still there after the whole way, and what went it came on top.
+func TestWholeWayAddsToTheStore(t *testing.T) {
+	m, err := newMemory(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.store.Close()
+	if err := m.fill(t.Context(), 300, time.Now().Add(time.Hour), func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	before := m.store.Stats().Messages
+	if before < 290 {
+		t.Errorf("%d of 300 messages were counted", before)
+	}
+	if _, err := m.measureWhole(t.Context(), 20, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.store.Stats().Messages; got != before+60 {
+		t.Errorf("%d messages, want 3 times 20 more than %d", got, before)
+	}
+}
+
 // What was not asked for is null, and is not measured.
 func TestParts(t *testing.T) {
 	o := tiny()

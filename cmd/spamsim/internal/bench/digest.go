@@ -15,7 +15,7 @@ type Digest struct {
 func measureDigest(spell time.Duration) *Digest {
 	text := newWriter(1).text(16 << 10)
 	rate := func(sum func([]byte) nilsimsa.Code) float64 {
-		return float64(len(text)) / 1e6 / leastOf(spell/2, func() { sum(text) }).Seconds()
+		return rounded(float64(len(text)) / 1e6 / leastOf(spell/2, func() { sum(text) }).Seconds())
 	}
 	return &Digest{MBPerS: rate(nilsimsa.Sum), PlainMBPerS: rate(nilsimsa.Plain)}
 }

@@ -44,7 +44,7 @@ func direct(ctx context.Context, messages, octets int) (*float64, error) {
 		if out, err := c.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("smtp-source: %w: %s", err, out)
 		}
-		best = max(best, float64(messages)/time.Since(begun).Seconds())
+		best = max(best, rounded(float64(messages)/time.Since(begun).Seconds()))
 	}
 	return &best, nil
 }

@@ -29,13 +29,16 @@ type Lookup struct {
 type memory struct {
 	store  *store.Store
 	writer *writer
-	n      int    // messages that were counted
-	before uint64 // octets on the heap before there were any
+	n      int       // messages that were counted
+	began  time.Time // when the first of them came, by the stream's clock
+	before uint64    // octets on the heap before there were any
 	failed atomic.Pointer[error]
 }
 
 func newMemory(dir string) (*memory, error) {
-	m := &memory{writer: newWriter(2), before: heap()}
+	// The proxy counts by the clock of the wall, and what is older than the window would expire: the stream begins a day
+	// ago, and a thousand messages come in a second.
+	m := &memory{writer: newWriter(2), before: heap(), began: time.Now().Add(-24 * time.Hour)}
 	var err error
 	m.store, err = store.Open(filepath.Join(dir, "bench.db"), store.Options{
 		Key:     []byte("spamsim bench: this is no key"),
@@ -125,7 +128,7 @@ type read struct {
 // read makes up the next message and parses it.
 func (m *memory) read(n int) read {
 	next := m.writer.mail()
-	return read{store.NewTrace(parse.Parse(next.raw, parse.Limits{})), next.transaction(n), len(next.raw)}
+	return read{store.NewTrace(parse.Parse(next.raw, parse.Limits{})), next.transaction(m.began.Add(time.Duration(n) * time.Millisecond)), len(next.raw)}
 }
 
 // fill remembers messages until there are n. They are written and parsed beside, in the same order.
@@ -184,5 +187,5 @@ func (m *memory) lookup() (Lookup, error) {
 		}
 		least = min(least, after-before)
 	}
-	return Lookup{Remembered: m.n, PerSPerCore: float64(len(next)) / least.Seconds(), BytesPerMessage: held}, nil
+	return Lookup{Remembered: m.n, PerSPerCore: rounded(float64(len(next)) / least.Seconds()), BytesPerMessage: rounded(held)}, nil
 }

@@ -42,7 +42,7 @@ func measureScans(ctx context.Context, o Options) ([]Scan, error) {
 
 func measureScan(set *scan.Set, queries [][4]uint64, spell time.Duration) Scan {
 	hits := make([]scan.Hit, len(queries))
-	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(set.Len()) }
+	each := func(d time.Duration, of int) float64 { return rounded(float64(d.Nanoseconds()) / float64(of)) }
 	const longest = time.Duration(1<<63 - 1)
 	read, one, batch := longest, longest, longest
 	leastOf(spell, func() { // in turn, so that what else the machine does disturbs all three alike
@@ -50,7 +50,8 @@ func measureScan(set *scan.Set, queries [][4]uint64, spell time.Duration) Scan {
 		one = min(one, timeOf(func() { hits[0] = set.Nearest(queries[0]) }))
 		batch = min(batch, timeOf(func() { set.NearestEach(queries, hits) }))
 	})
-	return Scan{Codes: set.Len(), NSPerCode: each(one), ReadNSPerCode: each(read), Batch16NS: each(batch) / float64(len(queries))}
+	n := set.Len()
+	return Scan{Codes: n, NSPerCode: each(one, n), ReadNSPerCode: each(read, n), Batch16NS: each(batch, n*len(queries))}
 }
 
 func timeOf(run func()) time.Duration {

@@ -33,7 +33,7 @@ type round struct {
 	cpu     time.Duration
 }
 
-func (r *round) perS() float64 { return float64(r.n) / r.elapsed.Seconds() }
+func (r *round) perS() float64 { return rounded(float64(r.n) / r.elapsed.Seconds()) }
 
 // measureWhole sends messages past the store in turns, with judging on and off, three times each.
 func (m *memory) measureWhole(ctx context.Context, messages int, tell func(string)) (*Whole, error) {
@@ -63,7 +63,7 @@ func (m *memory) measureWhole(ctx context.Context, messages int, tell func(strin
 		w.PassThroughPerS, w.PerS = max(w.PassThroughPerS, passed.perS()), max(w.PerS, judged.perS())
 		on, off = min(on, judged.cpu), min(off, passed.cpu)
 	}
-	w.CPUMSAbove = (on - off).Seconds() * 1000 / float64(messages)
+	w.CPUMSAbove = rounded((on - off).Seconds() * 1000 / float64(messages))
 	if w.DirectPerS, err = direct(ctx, messages, octets/(3*messages)); err != nil && ctx.Err() == nil {
 		tell("not measured: straight to smtp-sink: " + err.Error())
 	}

@@ -165,10 +165,9 @@ func (w *writer) compose(m *mail, words []int) []byte {
 	return append(b, "</body></html>\r\n--bench--\r\n"...)
 }
 
-// transaction is how message n of a stream came. A thousand come in a second of their own clock.
-func (m *mail) transaction(n int) *store.Transaction {
+// transaction is how the message came, and when.
+func (m *mail) transaction(at time.Time) *store.Transaction {
 	return &store.Transaction{
-		Message: m.id, Sender: m.sender, Network: m.client + "/32", Recipients: []string{m.recipient},
-		Time: time.Unix(1_700_000_000, 0).Add(time.Duration(n) * time.Millisecond),
+		Message: m.id, Sender: m.sender, Network: m.client + "/32", Recipients: []string{m.recipient}, Time: at,
 	}
 }
