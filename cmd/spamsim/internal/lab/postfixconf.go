@@ -60,7 +60,17 @@ func (c PostfixConfig) main(dir string) string {
 			"virtual_gid_maps = static:65534",
 		)
 	}
-	return strings.Join(append(lines, c.Main...), "\n") + "\n"
+	return strings.Join(override(lines, c.Main), "\n") + "\n"
+}
+
+// override puts lines behind others and drops those whose setting they have again. Postfix warns of each such setting, in
+// every process: the warnings at its start fill the socket of postlogd, which waits for ever to warn itself there.
+func override(lines, by []string) []string {
+	named := func(line string) string { name, _, _ := strings.Cut(line, " ="); return name }
+	kept := slices.DeleteFunc(lines, func(line string) bool {
+		return slices.ContainsFunc(by, func(b string) bool { return named(b) == named(line) })
+	})
+	return append(kept, by...)
 }
 
 // services are the rest of master.cf: what delivers mail, none of it chrooted.
