@@ -52,7 +52,8 @@ type Options struct {
 
 // A Store holds the clusters of recent mail. Its methods may be called from many goroutines.
 type Store struct {
-	opts Options
+	opts    Options
+	sealKey []byte
 
 	mu       sync.Mutex
 	memory   memory
@@ -146,7 +147,7 @@ func Open(path string, o Options) (*Store, error) {
 	} else if key == nil {
 		key = newKey()
 	}
-	s.memory.key = keyOf(key)
+	s.memory.key, s.sealKey = keyOf(key), sealKeyOf(key)
 	if s.db != nil {
 		if err := s.load(); err != nil {
 			s.db.Close()

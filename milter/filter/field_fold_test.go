@@ -10,7 +10,8 @@ func TestFieldFolds(t *testing.T) {
 	for digits := 1; digits < 1_000_000_000; digits *= 10 {
 		c := Count{N: digits, Approx: true}
 		v := Verdict{Kind: Bulk, Judged: true, Sigma: 8, Threshold: 3, Nilsimsa: -128, SimHash: 64, Cluster: "ffffffff",
-			Copies: digits, Senders: c, Nets: c, Recipients: c, Label: Spam}
+			Copies: digits, Senders: c, Nets: c, Recipients: c, Label: Spam,
+			Seal: "0123456789abcdef"}
 		for _, line := range strings.Split(HeaderName+":"+v.Field("mx1.example.net"), "\n") {
 			if len(line) > lineLength {
 				t.Errorf("%d characters: %q", len(line), line)

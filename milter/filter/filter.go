@@ -47,8 +47,8 @@ func New(s *store.Store, c Config) *Filter {
 	return &Filter{store: s, config: c, rules: rules{list: c.Rules, hits: make([]atomic.Int64, len(c.Rules)), hosts: c.DKIMHosts}}
 }
 
-// Check judges a message and counts it in the store, unless its client is authenticated: what this site's own users send
-// is counted apart, by Hits. It is a CheckFunc.
+// Check judges a message and counts it in the store, unless it carries the seal of this site, which counted it already, or
+// its client is authenticated: what this site's own users send is counted apart, by Hits. It is a CheckFunc.
 func (f *Filter) Check(ctx context.Context, env *Envelope, raw []byte) Judgement {
 	j, _ := f.CheckReading(f.Read(env, raw))
 	return j
@@ -56,7 +56,7 @@ func (f *Filter) Check(ctx context.Context, env *Envelope, raw []byte) Judgement
 
 // Peek judges a message and leaves no trace of it.
 func (f *Filter) Peek(ctx context.Context, env *Envelope, raw []byte) Judgement {
-	j, _ := f.judge(f.Read(env, raw), f.store.Judge)
+	j, _ := f.judge(f.Read(env, raw), false)
 	return j
 }
 
@@ -84,10 +84,10 @@ func (f *Filter) Read(env *Envelope, raw []byte) (r *Reading) {
 // CheckReading judges a message as Check does, and returns the evidence that the verdict was made of, empty where judging
 // failed.
 func (f *Filter) CheckReading(r *Reading) (Judgement, store.Evidence) {
-	return f.judge(r, f.store.Count)
+	return f.judge(r, true)
 }
 
-func (f *Filter) judge(r *Reading, ask func(*store.Trace, *store.Transaction) store.Evidence) (j Judgement, ev store.Evidence) {
+func (f *Filter) judge(r *Reading, count bool) (j Judgement, ev store.Evidence) {
 	defer func() {
 		if p := recover(); p != nil {
 			j, ev = Pass(f.config.ID, Error, "panic"), store.Evidence{}
@@ -97,15 +97,21 @@ func (f *Filter) judge(r *Reading, ask func(*store.Trace, *store.Transaction) st
 		return Pass(f.config.ID, Error, "panic"), ev
 	}
 	rule := f.rules.match(r.env, r.message)
-	if r.env.Authenticated {
-		ask = f.store.Judge // what this site's own users send is no copy of what arrives
-		if rule == "" {
-			rule = outbound
-			f.outbound.Add(1)
-		}
+	if rule == "" && r.env.Authenticated {
+		rule = outbound
+		f.outbound.Add(1)
 	}
-	ev = ask(r.trace, r.x)
+	counted := f.sealed(r)
+	if count && !counted && !r.env.Authenticated { // what this site's own users send is no copy of what arrives
+		ev = f.store.Count(r.trace, r.x)
+		counted = ev.Abstain == ""
+	} else {
+		ev = f.store.Judge(r.trace, r.x)
+	}
 	v := decide(&ev, rule, &f.config)
+	if counted {
+		v.Seal = f.seal(r, v.Kind.String())
+	}
 	return v.judgement(f.config.ID), ev
 }
 

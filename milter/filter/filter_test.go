@@ -66,7 +66,7 @@ func TestTrainedHamIsExempt(t *testing.T) {
 	}
 	env, raw = copyOf(2)
 	j := f.Check(context.Background(), env, raw)
-	if got := j.Add[0].Value; got != " exempt; reason=ham; would=bulk; id=mx.example.net" {
+	if got := j.Add[0].Value; got != " exempt; reason=ham; would=bulk; id=mx.example.net;\n\tmac=1b0b3877c92fa55a" {
 		t.Errorf("%q", got)
 	}
 	env, raw = copyOf(1)

@@ -48,6 +48,9 @@ func (v *Verdict) Field(id string) string {
 		add("label=%s", v.Label)
 	}
 	add("id=%s", id)
+	if v.Seal != "" {
+		add("mac=%s", v.Seal)
+	}
 	return fold(parts)
 }
 

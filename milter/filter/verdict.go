@@ -50,6 +50,7 @@ type Verdict struct {
 	Nets       Count
 	Recipients Count
 	Label      Label
+	Seal       string // that the message was counted by this site; "" where it was not, or cannot be told from another
 }
 
 // A Count is a number of distinct things, exact to 64.
