@@ -24,6 +24,7 @@ type Options struct {
 	Codes    []int         // sizes of the sets that are scanned, rising
 	Sizes    []int         // remembered messages at which lookups are measured, rising
 	Fill     time.Duration // how long remembering them may take, the measurements in between included
+	Sample   int           // messages of which the skew is measured; compare with Real where it is of RealMessages
 	Messages int           // that go the whole way, each time
 	Spell    time.Duration // how long the digest and each scan are repeated
 
@@ -46,7 +47,7 @@ type Report struct {
 func Quick() Options {
 	return Options{
 		Parts: Parts, Codes: []int{100_000, 1_000_000, 10_000_000}, Sizes: []int{10_000, 100_000, 1_000_000},
-		Fill: 85 * time.Second, Messages: 3000, Spell: time.Second,
+		Fill: 85 * time.Second, Sample: RealMessages, Messages: 3000, Spell: time.Second,
 	}
 }
 
@@ -91,7 +92,7 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 	}
 	defer m.store.Close()
 	if lookup {
-		r.Skew = new(skewOf(newWriter(skewSeed), skewMessages))
+		r.Skew = new(skewOf(newWriter(skewSeed), o.Sample))
 		if r.Lookup, err = m.measure(ctx, o); err != nil {
 			return nil, err
 		}

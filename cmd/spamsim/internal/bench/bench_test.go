@@ -16,7 +16,7 @@ import (
 
 // tiny are options of a run of a moment.
 func tiny() Options {
-	return Options{Parts: Parts, Codes: []int{100, 1000}, Sizes: []int{200, 500}, Fill: time.Hour, Messages: 30, Spell: time.Microsecond}
+	return Options{Parts: Parts, Codes: []int{100, 1000}, Sizes: []int{200, 500}, Fill: time.Hour, Sample: 100, Messages: 30, Spell: time.Microsecond}
 }
 
 // TestRun measures everything at a small size, and looks at the keys that scripts rely on.

@@ -13,14 +13,15 @@ type Skew struct {
 	Words, Pairs [3]float64
 }
 
-// Real is the skew of 3,841 ham of the SpamAssassin public corpus of 12 words and more, measured with skewOf's arithmetic.
+// Real is the skew of RealMessages ham of the SpamAssassin public corpus, of 12 words and more, measured as skewOf does. The
+// more messages there are, the rarer rare words are, so compare with as many.
 var Real = Skew{Words: [3]float64{0.16, 4.9, 45}, Pairs: [3]float64{0.026, 0.078, 1.9}}
 
-// The sample that a skew is measured on: as many as Real, since rare words are the rarer the more messages there are.
-const (
-	skewMessages = 3841
-	skewSeed     = 3
-)
+// RealMessages is how many messages Real was measured on.
+const RealMessages = 3841
+
+// skewSeed makes the sample another one than the mail of the lookups.
+const skewSeed = 3
 
 // skewOf measures the skew of the next n messages of a writer.
 func skewOf(w *writer, n int) Skew {
