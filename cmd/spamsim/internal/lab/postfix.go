@@ -123,12 +123,10 @@ func (p *Postfix) start(t testing.TB) {
 	})
 }
 
-// Stop ends the instance and returns once nothing listens any more: master does not wait for its children, and one that
-// was just given a connection would listen on for its max_idle of 100 s.
+// Stop ends the instance and returns once nothing listens any more: master does not wait for its children.
 func (p *Postfix) Stop() {
 	_ = p.master.Process.Signal(syscall.SIGTERM)
-	_ = p.master.Wait()                                      // SIGTERM is no clean exit to Wait
-	_ = syscall.Kill(-p.master.Process.Pid, syscall.SIGTERM) // the session that start made
+	_ = p.master.Wait() // SIGTERM is no clean exit to Wait
 	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if !listens(p.Addr) && !listens(p.Inject) {
 			return
