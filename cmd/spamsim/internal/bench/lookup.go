@@ -172,20 +172,10 @@ func (m *memory) lookup() (Lookup, error) {
 	for i := range next {
 		next[i] = m.read(m.n + i)
 	}
-	least := time.Duration(1<<63 - 1)
-	for range 3 {
-		before, err := cpuTime()
-		if err != nil {
-			return Lookup{}, err
-		}
+	least := leastOf(0, func() {
 		for _, r := range next {
 			m.store.Judge(r.trace, r.from)
 		}
-		after, err := cpuTime()
-		if err != nil {
-			return Lookup{}, err
-		}
-		least = min(least, after-before)
-	}
+	})
 	return Lookup{Remembered: m.n, PerSPerCore: rounded(float64(len(next)) / least.Seconds()), BytesPerMessage: rounded(held)}, nil
 }

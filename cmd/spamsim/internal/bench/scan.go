@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -41,21 +42,24 @@ func measureScans(ctx context.Context, o Options) ([]Scan, error) {
 }
 
 func measureScan(set *scan.Set, queries [][4]uint64, spell time.Duration) Scan {
-	hits := make([]scan.Hit, len(queries))
-	each := func(d time.Duration, of int) float64 { return rounded(float64(d.Nanoseconds()) / float64(of)) }
-	const longest = time.Duration(1<<63 - 1)
+	n, hits := set.Len(), make([]scan.Hit, len(queries))
+	times := max(1, 1_000_000/n) // processor time is told in microseconds
+	measure := func(least *time.Duration, run func()) {
+		*least = min(*least, timeOf(func() {
+			for range times {
+				run()
+			}
+		}))
+	}
+	const longest = time.Duration(math.MaxInt64)
 	read, one, batch := longest, longest, longest
 	leastOf(spell, func() { // in turn, so that what else the machine does disturbs all three alike
-		read = min(read, timeOf(func() { set.Read() }))
-		one = min(one, timeOf(func() { hits[0] = set.Nearest(queries[0]) }))
-		batch = min(batch, timeOf(func() { set.NearestEach(queries, hits) }))
+		measure(&read, func() { set.Read() })
+		measure(&one, func() { hits[0] = set.Nearest(queries[0]) })
+		measure(&batch, func() { set.NearestEach(queries, hits) })
 	})
-	n := set.Len()
-	return Scan{Codes: n, NSPerCode: each(one, n), ReadNSPerCode: each(read, n), Batch16NS: each(batch, n*len(queries))}
-}
-
-func timeOf(run func()) time.Duration {
-	begun := time.Now()
-	run()
-	return time.Since(begun)
+	each := func(d time.Duration, searches int) float64 {
+		return rounded(float64(d.Nanoseconds()) / float64(times*n*searches))
+	}
+	return Scan{Codes: n, NSPerCode: each(one, 1), ReadNSPerCode: each(read, 1), Batch16NS: each(batch, len(queries))}
 }
