@@ -43,6 +43,7 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/demo":    nil,
 	"cmd/spamsim/internal/doctor":  {"cmd/spamsim/internal/config"},
 	"cmd/spamsim/internal/lab":     nil,
+	"cmd/spamsim/internal/metrics": {"cmd/spamsim/internal/control"},
 	"cmd/spamsim/internal/near":    {"simhash"},
 	"cmd/spamsim/internal/source":  {"milter/filter"},
 
@@ -50,7 +51,7 @@ var floors = map[string][]string{
 
 	"cmd/spamsim": {
 		"cmd/spamsim/internal/bench", "cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor",
-		"cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/source",
+		"cmd/spamsim/internal/metrics", "cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/source",
 		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
 	},
 }
