@@ -104,6 +104,23 @@ func (k *checker) smtp(c *Config) {
 	k.listeners(c)
 	k.access(c)
 	k.encryption(c)
+	k.http(c)
+}
+
+// shortestToken is in octets: what a guesser must not get through.
+const shortestToken = 16
+
+// token68 is what may stand behind "Bearer" (RFC 6750 section 2.1).
+var token68 = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
+
+// http checks that nobody off this machine reads the counters without a token.
+func (k *checker) http(c *Config) {
+	token := c.HTTP.Token.Reveal()
+	for _, a := range c.HTTP.Listen {
+		k.want(token != "" || a.local(), "http.listen", "names %s, which is not of loopback: set http.token, which those who ask must bring", a)
+	}
+	k.want(token == "" || len(token) >= shortestToken && token68.MatchString(token), "http.token",
+		"is no token: write %d or more letters, digits and -._~+/, such as \"openssl rand -hex 20\" prints", shortestToken)
 }
 
 // listeners checks that no address is taken twice and none is the next hop.
@@ -113,7 +130,7 @@ func (k *checker) listeners(c *Config) {
 		path string
 		list []Address
 	}{{"smtp.listen", c.SMTP.Listen}, {"smtp.lmtp_listen", c.SMTP.LMTPListen}, {"milter.listen", c.Milter.Listen},
-		{"dccifd.listen", c.Dccifd.Listen}} {
+		{"dccifd.listen", c.Dccifd.Listen}, {"http.listen", c.HTTP.Listen}} {
 		for _, a := range l.list {
 			k.want(seen[a] == "" || strings.HasSuffix(a.Addr, ":0"), l.path, "names %s, which %s has already", a, seen[a])
 			seen[a] = l.path

@@ -2,29 +2,31 @@
 //
 // A setting is declared once, as a field here with its toml name; its default and what it means are in
 // configs/spamsim.toml, its range in check.go. An unknown key is an error with its place and the nearest right name.
+// What a running daemon takes up by itself when it is told to reload is tagged reload:"yes", on a field or on its section.
 package config
 
 // Config is every setting, after the file was read over the defaults and the empty ones were filled in.
 type Config struct {
-	ID        string   `toml:"id"`         // name in the header, never empty after Load
-	Mode      string   `toml:"mode"`       // "observe", "enforce"
-	StateDir  string   `toml:"state_dir"`  // absolute after Load
-	DKIMHosts []string `toml:"dkim_hosts"` // authserv-ids, RFC 8601 section 2.5
+	ID        string   `toml:"id"`                      // name in the header, never empty after Load
+	Mode      string   `toml:"mode" reload:"yes"`       // "observe", "enforce"
+	StateDir  string   `toml:"state_dir"`               // absolute after Load
+	DKIMHosts []string `toml:"dkim_hosts" reload:"yes"` // authserv-ids, RFC 8601 section 2.5
 
-	CompatibilityFields bool `toml:"compatibility_fields"`
+	CompatibilityFields bool `toml:"compatibility_fields" reload:"yes"`
 
 	SMTP   SMTP   `toml:"smtp"`
-	TLS    TLS    `toml:"tls"`
+	TLS    TLS    `toml:"tls" reload:"yes"`
 	Milter Milter `toml:"milter"`
 	Dccifd Dccifd `toml:"dccifd"`
+	HTTP   HTTP   `toml:"http"`
 	Store  Store  `toml:"store"`
-	Bulk   Bulk   `toml:"bulk"`
+	Bulk   Bulk   `toml:"bulk" reload:"yes"`
 
-	Actions Actions `toml:"actions"`
+	Actions Actions `toml:"actions" reload:"yes"`
 
 	Limits Limits   `toml:"limits"`
 	Log    Log      `toml:"log"`
-	Exempt []Exempt `toml:"exempt"`
+	Exempt []Exempt `toml:"exempt" reload:"yes"`
 }
 
 // SMTP is the proxy.
@@ -62,6 +64,12 @@ type Dccifd struct {
 	Learn  bool      `toml:"learn"` // count what is asked about
 }
 
+// HTTP is the small server for those who watch over the daemon.
+type HTTP struct {
+	Listen []Address `toml:"listen"`
+	Token  Secret    `toml:"token"` // for /metrics; needed where an address is not of loopback
+}
+
 // Store is the file of clusters.
 type Store struct {
 	Path   string   `toml:"path"` // absolute after Load
@@ -84,13 +92,13 @@ type Actions struct {
 type Limits struct {
 	MaxJudgedSize Size     `toml:"max_judged_size"`
 	Memory        Size     `toml:"memory"`
-	StopTime      Duration `toml:"stop_time"`
+	StopTime      Duration `toml:"stop_time" reload:"yes"`
 }
 
 // Log is how the daemon logs.
 type Log struct {
-	Level  string `toml:"level"`  // "debug", "info", "warn", "error"
-	Format string `toml:"format"` // "text", "json"
+	Level  string `toml:"level" reload:"yes"` // "debug", "info", "warn", "error"
+	Format string `toml:"format"`             // "text", "json"
 }
 
 // An Exempt is a rule that lets bulk mail pass as exempt. Exactly one field beside Name is set.

@@ -10,23 +10,25 @@ import (
 
 // A setting is one declared name.
 type setting struct {
-	path string // "smtp.listen"; those of a rule are "exempt.sender"
-	typ  reflect.Type
+	path   string // "smtp.listen"; those of a rule are "exempt.sender"
+	typ    reflect.Type
+	reload bool // a running daemon takes it up
 }
 
 // settings are all names, in the order of declaration.
-var settings = declared(reflect.TypeFor[Config](), "")
+var settings = declared(reflect.TypeFor[Config](), "", false)
 
-func declared(t reflect.Type, prefix string) []setting {
+func declared(t reflect.Type, prefix string, reload bool) []setting {
 	var out []setting
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		reload := reload || f.Tag.Get("reload") == "yes"
 		switch inner := table(f.Type); {
 		case inner != nil:
-			out = append(out, declared(inner, prefix+name+".")...)
+			out = append(out, declared(inner, prefix+name+".", reload)...)
 		default:
-			out = append(out, setting{prefix + name, f.Type})
+			out = append(out, setting{prefix + name, f.Type, reload})
 		}
 	}
 	return out

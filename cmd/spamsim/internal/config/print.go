@@ -48,8 +48,11 @@ func assignment(name string, v any) (string, error) {
 }
 
 // value returns the setting at path.
-func (l *Loaded) value(path string) any {
-	v := reflect.ValueOf(l.Config)
+func (c *Config) value(path string) any { return c.field(path).Interface() }
+
+// field is where the setting at path lies.
+func (c *Config) field(path string) reflect.Value {
+	v := reflect.ValueOf(c).Elem()
 	for part := range strings.SplitSeq(path, ".") {
 		for i := range v.NumField() {
 			if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ","); name == part {
@@ -58,5 +61,5 @@ func (l *Loaded) value(path string) any {
 			}
 		}
 	}
-	return v.Interface()
+	return v
 }

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -99,6 +101,39 @@ func (z Size) String() string {
 	return string(b)
 }
 
+// A Secret is text that is not shown: printed it reads "hidden", which is too short to be taken for one again. The zero value
+// is none.
+type Secret struct{ text string }
+
+// Reveal returns the text.
+func (s Secret) Reveal() string { return s.text }
+
+// UnmarshalText takes any text.
+func (s *Secret) UnmarshalText(text []byte) error {
+	s.text = string(text)
+	return nil
+}
+
+// String returns what is shown in its place.
+func (s Secret) String() string {
+	if s.text == "" {
+		return ""
+	}
+	return "hidden"
+}
+
+// MarshalText is String.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// mark tells one secret from another, but for one pair in 65,536, and leaves what it is to be guessed.
+func (s Secret) mark() string {
+	if s.text == "" {
+		return nothing
+	}
+	sum := sha256.Sum256([]byte(s.text))
+	return fmt.Sprintf("hidden, mark %x", sum[:2])
+}
+
 // A Network is an address range; a single address is a range of one.
 type Network struct{ netip.Prefix }
 
@@ -168,4 +203,11 @@ func (a Address) MarshalText() ([]byte, error) {
 func (a Address) String() string {
 	b, _ := a.MarshalText() // cannot fail
 	return string(b)
+}
+
+// local tells whether only this machine can reach it: a Unix socket, or an address of loopback.
+func (a Address) local() bool {
+	host, _, err := net.SplitHostPort(a.Addr)
+	ip := net.ParseIP(host)
+	return a.Network == "unix" || err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
