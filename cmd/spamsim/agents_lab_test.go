@@ -75,8 +75,9 @@ func (d *deliverer) deliver(t *testing.T, m demo.Mail) (folder, raw string) {
 func TestDeliveryAgents(t *testing.T) {
 	for name := range deliverers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDeliverer(t, name)
-			stream, extra := campaign(6, 3)
+			stream, extra := campaign(6, 1)
 			sixCopies(t, stream, func(_ int, m demo.Mail) string {
 				folder, raw := d.deliver(t, m)
 				if bulk := strings.Contains(raw, "X-Spamsim: bulk;"); bulk != (folder == "/.Junk") {

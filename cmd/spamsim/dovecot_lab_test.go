@@ -105,6 +105,7 @@ func (c *dovecot) find(t *testing.T, m demo.Mail) (folder, raw string) {
 // TestDovecot: six near-copies among other mail, sent by LMTP to spamsim and on to Debian's Dovecot. The fifth and the sixth
 // are tagged as bulk and lie in Junk, everything else lies in the inbox.
 func TestDovecot(t *testing.T) {
+	t.Parallel()
 	c := newDovecot(t)
 	stream, _ := campaign(6, 6)
 	sixCopies(t, stream, func(_ int, m demo.Mail) string {
@@ -120,6 +121,7 @@ func TestDovecot(t *testing.T) {
 // TestDovecotRefuses: the answer for a recipient that Dovecot does not know is the MTA's, word for word, and the message
 // goes to the other one.
 func TestDovecotRefuses(t *testing.T) {
+	t.Parallel()
 	c := newDovecot(t)
 	s := lab.Dial(t, c.lmtp)
 	s.Must("LHLO mta.lab.test", "MAIL FROM:<a@lab.test>", "RCPT TO:<user@site.example>")

@@ -98,6 +98,7 @@ func (c *eximChain) send(t *testing.T, m demo.Mail, n int) string {
 func TestExim(t *testing.T) {
 	for _, prefix := range []string{"", "check-"} {
 		t.Run("exim/"+prefix+"router", func(t *testing.T) {
+			t.Parallel()
 			c := newEximChain(t, prefix, "mode = \"enforce\"\nactions.bulk = \"tempfail\"\n")
 			stream, _ := campaign(6, 3)
 			sixCopies(t, stream, func(n int, m demo.Mail) string { return c.send(t, m, n) })
@@ -110,6 +111,7 @@ func TestExim(t *testing.T) {
 func TestEximRefuses(t *testing.T) {
 	for _, prefix := range []string{"", "check-"} {
 		t.Run("exim/"+prefix+"router", func(t *testing.T) {
+			t.Parallel()
 			c := newEximChain(t, prefix, "")
 			s := lab.Dial(t, c.addr)
 			s.Must("EHLO client.lab.test", "MAIL FROM:<a@lab.test>")
@@ -134,6 +136,7 @@ func TestEximRefuses(t *testing.T) {
 func TestEximWaits(t *testing.T) {
 	for _, prefix := range []string{"", "check-"} {
 		t.Run("exim/"+prefix+"router", func(t *testing.T) {
+			t.Parallel()
 			c := newEximChain(t, prefix, "")
 			const program = "/usr/bin/spamsim"
 			c.spamsim.Stop()

@@ -66,6 +66,7 @@ func (c *imap) do(command string) []string {
 // TestImapsieve: a message that a user moves into Junk is learnt as spam; one that he takes out of it, as good mail; one
 // that he throws away from there, not at all.
 func TestImapsieve(t *testing.T) {
+	t.Parallel()
 	c := newDovecot(t)
 	stream := demo.Stream(7)
 	var one, two demo.Mail

@@ -159,7 +159,11 @@ func copyFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(to, text, 0o600); err != nil {
+	// A child that is forked while a program is open for writing keeps it so, and nobody can run it ("text file busy").
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(to, text, 0o600)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		return err
 	}
 	return os.Chmod(to, info.Mode()) // setuid too, which the umask and WriteFile drop

@@ -65,3 +65,15 @@ func TestCell(t *testing.T) {
 		t.Errorf("what it wrote belongs to %d", owner)
 	}
 }
+
+// TestFreeAddr: no address is handed out twice, and none that is taken.
+func TestFreeAddr(t *testing.T) {
+	seen := map[string]bool{}
+	for range 200 {
+		addr := FreeAddr(t)
+		if seen[addr] || listens(addr) {
+			t.Fatalf("%s again, or taken", addr)
+		}
+		seen[addr] = true
+	}
+}

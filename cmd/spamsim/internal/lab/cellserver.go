@@ -61,7 +61,7 @@ func (s *CellServer) Start() {
 
 // Stop ends the server with whatever it started: all are in its session, and most in its process group.
 func (s *CellServer) Stop() {
-	if s.cmd == nil || s.cmd.ProcessState != nil {
+	if s.cmd == nil || s.cmd.Process == nil || s.cmd.ProcessState != nil {
 		return
 	}
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)

@@ -3,11 +3,14 @@
 package lab
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -87,16 +90,26 @@ func Skip(t testing.TB, why string) {
 }
 
 // FreeAddr returns a loopback address with a port that was free a moment ago, for a server that cannot tell which
-// port it got. Another process may take it meanwhile; ports are handed out in turn, so that is rare.
+// port it got. It lies below those that Linux gives to connections and to listeners on port 0 (32768 and up), of which one
+// might take it meanwhile, and is handed out once; another process of tests picks the same with a chance of 1 in 20,000.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		addr := fmt.Sprint("127.0.0.1:", 12000+rand.IntN(20000))
+		if _, given := handedOut.LoadOrStore(addr, true); given {
+			continue
+		}
+		if l, err := net.Listen("tcp", addr); err == nil {
+			l.Close()
+			return addr
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
+
+// handedOut are the addresses that FreeAddr returned or found taken.
+var handedOut sync.Map
 
 // Eventually waits until ok says true and fails the test where it never does; what names the thing waited for.
 func Eventually(t testing.TB, what string, ok func() bool) {
