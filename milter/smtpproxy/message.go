@@ -200,7 +200,7 @@ func splitHead(raw []byte) (head, body []byte) {
 // commit ends the content at the next hop and returns its answer. If stop says no, the client is gone or the time is
 // over, and the message is not ended.
 func (in *incoming) commit(ctx context.Context, stop func() bool) reply {
-	answers, err := in.out.commit(stop)
+	answers, err := in.out.commit(func() bool { return !in.session.client.missed(in.started) && stop() })
 	if err != nil {
 		return in.hopLost(ctx, "final dot", err)
 	}

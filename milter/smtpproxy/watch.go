@@ -29,6 +29,9 @@ func (c *client) watch(gone func()) (stop func()) {
 	}
 }
 
+// missed says whether the client is gone although nobody has called gone yet, for a message that is watched since its dot.
+func (c *client) missed(dot time.Time) bool { return time.Since(dot) > watchAfter && left(c.conn) }
+
 type watcher struct {
 	client  *client
 	gone    func()
