@@ -129,18 +129,14 @@ func (t *tokenizer) wide() {
 }
 
 // bigrams reads a run of characters of unspaced scripts. Up to three spaces or signs between two of
-// them are skipped: where a line was wrapped, or characters set apart, the pairs stay the same.
+// them are skipped, and among these one letter of another script that stands alone: where a line was
+// wrapped, or characters set apart, the pairs stay the same.
 func (t *tokenizer) bigrams() {
 	_, n := utf8.DecodeRuneInString(t.src[t.pos:])
 	from, to := t.pos, t.pos+n // the character before
 	for alone := true; ; alone = false {
-		next, r := to, rune(0)
-		for skipped := 0; ; skipped++ {
-			if r, n = utf8.DecodeRuneInString(t.src[next:]); n == 0 || skipped == 4 || unspaced(r) || wordRune(r) || r < utf8.RuneSelf && alnum(byte(r)) {
-				break
-			}
-			next += n
-		}
+		next := t.skip(to)
+		r, n := utf8.DecodeRuneInString(t.src[next:])
 		if n == 0 || !unspaced(r) {
 			if alone {
 				t.emit(t.src[from:to])
@@ -155,6 +151,25 @@ func (t *tokenizer) bigrams() {
 		}
 		from, to = next, next+n
 	}
+}
+
+// skip returns where what may stand between two characters of unspaced scripts ends.
+func (t *tokenizer) skip(at int) int {
+	letter := false // the one is passed
+	for skipped := 0; skipped < 4; skipped++ {
+		r, n := utf8.DecodeRuneInString(t.src[at:])
+		switch {
+		case n == 0 || unspaced(r):
+			return at
+		case wordRune(r):
+			if after, _ := utf8.DecodeRuneInString(t.src[at+n:]); letter || !unicode.IsLetter(r) || wordRune(after) && !unspaced(after) {
+				return at
+			}
+			letter = true
+		}
+		at += n
+	}
+	return at
 }
 
 // word reads one word of any characters, or steps over a mark that belongs to none.

@@ -92,6 +92,23 @@ func TestCJKBigramsAcrossSpaces(t *testing.T) {
 	}
 }
 
+// TestCJKBigramsAcrossLetters: a letter put between two characters hides neither; words and numbers among them stay.
+func TestCJKBigramsAcrossLetters(t *testing.T) {
+	for in, want := range map[string]string{
+		"代x开 y发z 票": "代开 开发 发票",
+		"代ж开":       "代开",
+		"加qq群号":     "加 qq 群号",
+		"第3章节":      "第 3 章节",
+		"代x y开":     "代 x y 开",
+		"t恤 票t":     "t 恤票 t",
+		"代xé开":      "代 xe 开",
+	} {
+		if got := strings.Join(AppendTokens(nil, Fold(in)), " "); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
 func FuzzTokens(f *testing.F) {
 	for _, s := range []string{"he11o $50 c@$h!!! don't a@b.example www.x.example", "http://user@host.example:80/x 中 文字", "’'|+$@!", "กขค hé"} {
 		f.Add(s)
