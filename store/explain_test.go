@@ -164,7 +164,8 @@ func TestUnits(t *testing.T) {
 		"Pears, and -- apples!":         "pears, and apples!",
 		"buy v i a g r a now or never":  "buy|v i a g r a|now or never",
 		"see http://x.example/long now": "see http://x.example/long now",
-		"飞机场 x 附近":                      "飞 机场|x|附近",
+		"飞机场 ok 附近":                     "飞 机场|ok|附近",
+		"飞机场 x 附近":                      "飞 机 场 附近",
 	} {
 		folded := parse.Fold(text)
 		words := parse.AppendTokens(nil, folded)

@@ -113,13 +113,13 @@ func units(text string, words []string) []unit {
 			break
 		}
 		if slices.ContainsFunc(words[at:at+made], isBigram) {
-			out = appendWords(out, words[:at+made], at)
+			out = appendWords(out, words, at, at+made)
 		} else if made > 0 {
 			out = append(out, unit{strings.Join(fields[:n], " "), at, at + made})
 		}
 		fields, at = fields[n:], at+made
 	}
-	return appendWords(out, words, at)
+	return appendWords(out, words, at, len(words))
 }
 
 // stretch returns how many fields make up the next words, and how many words; 0 where they do not.
@@ -134,10 +134,10 @@ func stretch(fields, words []string) (n, made int) {
 	return 0, 0
 }
 
-// appendWords makes units of words from at on: of a bigram its first character, unless the next does not begin with its
+// appendWords makes units of words [from, to): of a bigram its first character, unless the next does not begin with its
 // second.
-func appendWords(out []unit, words []string, at int) []unit {
-	for i := at; i < len(words); i++ {
+func appendWords(out []unit, words []string, from, to int) []unit {
+	for i := from; i < to; i++ {
 		w := words[i]
 		if isBigram(w) {
 			_, size := utf8.DecodeRuneInString(w)

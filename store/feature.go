@@ -42,7 +42,7 @@ const (
 	tailTail
 	headTail
 	tailHead
-	twoApart // and threeApart
+	apart // two or three places
 )
 
 // A feature is one thing that two messages can share.
@@ -136,19 +136,19 @@ func isBigram(w string) bool {
 }
 
 // appendBigram adds what a character bigram gives: itself, as telling as two words, and its first character with those two
-// and three places on, which survive that a character is put in or exchanged between.
+// and three places on, which survive that a character is exchanged between. Both places make one feature, which survives
+// that one is put in.
 func appendBigram(out []feature, words []string, i int, h uint64) []feature {
 	out = append(out, feature{join(h, 0, wholeWord), pair})
 	first, size := utf8.DecodeRuneInString(words[i])
 	after := words[i][size:]
-	for gap := uint64(0); gap < 2 && i+1 < len(words); gap++ {
-		i++
-		if !isBigram(words[i]) || !strings.HasPrefix(words[i], after) {
+	for range 2 {
+		if i++; i == len(words) || !isBigram(words[i]) || !strings.HasPrefix(words[i], after) {
 			break
 		}
 		after = words[i][len(after):]
 		r, _ := utf8.DecodeRuneInString(after)
-		out = append(out, feature{join(uint64(first), uint64(r), twoApart+gap), ends})
+		out = append(out, feature{join(uint64(first), uint64(r), apart), ends})
 	}
 	return out
 }

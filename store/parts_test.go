@@ -97,7 +97,7 @@ func TestSigma(t *testing.T) {
 		sigma  float64
 	}{
 		{short, 0, 100, 0}, {short, 6.4, 100, 1}, {short, 12.5, 100, 2}, {short, 18.7, 1000, 1.71}, {short, 20.2, 100_000, 1},
-		{short, 39.5, 100_000, 2}, {short, 62.7, 1300, 3}, {long, 7.1, 100, 1}, {han, 7.6, 100, 1}, {short, 700, 1300, 4.77},
+		{short, 39.5, 100_000, 2}, {short, 62.7, 1300, 3}, {long, 7.1, 100, 1}, {han, 8.4, 100, 1}, {short, 700, 1300, 4.77},
 	} {
 		if got := deviate(nullRate(c.score, c.stored, c.t)); math.Abs(got-c.sigma) > 0.05 {
 			t.Errorf("score %g among %d: sigma %.2f, want %.2f", c.score, c.stored, got, c.sigma)

@@ -29,7 +29,7 @@ const (
 	longText   = 200 // tokens
 	longScale  = 1.4
 	longGrowth = 0.75 * nullGrowth
-	hanScale   = 1.7 // of scripts cut into characters: two halves of the CCERT set, each held against a background of the other
+	hanScale   = 2.3 // of scripts cut into characters: two halves of the CCERT set, each held against a background of the other
 )
 
 // A cluster of many copies is held against a background of its own: single messages beside it do not make a match with it
