@@ -39,6 +39,24 @@ func BenchmarkCode256(b *testing.B) {
 	}
 }
 
+// BenchmarkCode64 is for comparison with BenchmarkCode256/500.
+func BenchmarkCode64(b *testing.B) {
+	features, weights := benchFeatures(500)
+	b.SetBytes(8 * 500)
+	b.ReportAllocs()
+	var code uint64
+	for b.Loop() {
+		var h Hash64
+		for i, f := range features {
+			h.Add(f, weights[i])
+		}
+		code = h.Code64(TieClear)
+	}
+	if code == 0 {
+		b.Error("an empty fingerprint")
+	}
+}
+
 // The loop over the bits, to compare with.
 func BenchmarkPlain256(b *testing.B) {
 	const n = 500

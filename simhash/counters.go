@@ -83,6 +83,52 @@ func (c *counters) totals() [64]int64 {
 	return total
 }
 
+// signs returns a word of the fingerprint, where all weights sum to sum: a bit's votes for less its votes against.
+func (c *counters) signs(sum int64, t Tie) (word uint64) {
+	for i, votes := range c.totals() {
+		if s := 2*votes - sum; s > 0 || s == 0 && t == TieSet {
+			word |= 1 << i
+		}
+	}
+	return word
+}
+
+// A ledger knows how full the tiers of some counters are that are added to alike.
+type ledger struct {
+	bytes uint64 // sum of weights held in the byte counters, at most maxByte
+	words uint64 // sum of weights held in the 16-bit counters, at most maxWord
+	sum   int64  // of all weights
+}
+
+// take makes room for a weight in the byte counters; it is narrow if it fits there at all.
+func (l *ledger) take(votes []counters, weight int) (w uint64, narrow bool) {
+	l.sum += int64(weight)
+	w = uint64(weight)
+	if w > maxByte { // or negative
+		return 0, false
+	}
+	if l.bytes+w > maxByte {
+		l.spill(votes)
+	}
+	l.bytes += w
+	return w, true
+}
+
+// spill empties the byte counters into the 16-bit ones, and those into the widest before they can overflow.
+func (l *ledger) spill(votes []counters) {
+	if l.words+l.bytes > maxWord {
+		for k := range votes {
+			votes[k].spillWords()
+		}
+		l.words = 0
+	}
+	for k := range votes {
+		votes[k].spillBytes()
+	}
+	l.words += l.bytes
+	l.bytes = 0
+}
+
 // derive returns word n+1 of a feature's hash, n from 0 to 2: the two halves of a 128-bit product, XORed, which mixes well enough
 // for bits that vote (a test holds all pairs of the 256 against chance) at a fraction of the cost of three more runs of
 // xxhash. Features whose 64-bit hashes are equal vote alike in all words; among 10^8 features no such pair is expected.

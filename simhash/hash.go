@@ -22,9 +22,7 @@ const (
 // words of that of 256 bits.
 type Hash struct {
 	votes [4]counters // of the bits that are 1; those against are weight less these
-	bytes uint64      // sum of weights held in the byte counters, at most maxByte
-	words uint64      // sum of weights held in the 16-bit counters, at most maxWord
-	sum   int64       // of all weights
+	ledger
 }
 
 // Add adds a feature by its 64-bit hash. The hash must be a good one such as xxhash, since it is the first word of what votes;
@@ -44,60 +42,53 @@ func (h *Hash) AddWords(hash [4]uint64, weight int) {
 }
 
 func (h *Hash) add(w0, w1, w2, w3 uint64, weight int) {
-	h.sum += int64(weight)
-	w := uint64(weight)
-	if w > maxByte { // or negative
+	w, narrow := h.take(h.votes[:], weight)
+	if !narrow {
 		for k, word := range [4]uint64{w0, w1, w2, w3} {
 			h.votes[k].addWide(word, int64(weight))
 		}
 		return
 	}
-	if h.bytes+w > maxByte {
-		h.spill()
-	}
-	h.bytes += w
 	h.votes[0].add(w0, w)
 	h.votes[1].add(w1, w)
 	h.votes[2].add(w2, w)
 	h.votes[3].add(w3, w)
 }
 
-// spill empties the byte counters into the 16-bit ones, and those into the widest before they can overflow.
-func (h *Hash) spill() {
-	if h.words+h.bytes > maxWord {
-		for k := range h.votes {
-			h.votes[k].spillWords()
-		}
-		h.words = 0
-	}
-	for k := range h.votes {
-		h.votes[k].spillBytes()
-	}
-	h.words += h.bytes
-	h.bytes = 0
-}
-
 // Reset takes all features back.
 func (h *Hash) Reset() { *h = Hash{} }
 
 // Code64 returns the fingerprint of 64 bits. More features may follow.
-func (h *Hash) Code64(t Tie) uint64 { return h.word(0, t) }
+func (h *Hash) Code64(t Tie) uint64 { return h.votes[0].signs(h.sum, t) }
 
 // Code128 returns the fingerprint of 128 bits. More features may follow.
-func (h *Hash) Code128(t Tie) Code128 { return Code128{h.word(0, t), h.word(1, t)} }
+func (h *Hash) Code128(t Tie) Code128 {
+	return Code128{h.votes[0].signs(h.sum, t), h.votes[1].signs(h.sum, t)}
+}
 
 // Code256 returns the fingerprint of 256 bits. More features may follow.
-func (h *Hash) Code256(t Tie) Code256 {
-	return Code256{h.word(0, t), h.word(1, t), h.word(2, t), h.word(3, t)}
+func (h *Hash) Code256(t Tie) (c Code256) {
+	for k := range c {
+		c[k] = h.votes[k].signs(h.sum, t)
+	}
+	return c
 }
 
-// word returns 64 bits of the fingerprint: a bit's sum is its votes for less its votes against.
-func (h *Hash) word(k int, t Tie) uint64 {
-	var word uint64
-	for i, votes := range h.votes[k].totals() {
-		if s := 2*votes - h.sum; s > 0 || s == 0 && t == TieSet {
-			word |= 1 << i
-		}
-	}
-	return word
+// A Hash64 is a [Hash] for those who want 64 bits alone: the same, at a third of the cost. The zero value is ready for use.
+type Hash64 struct {
+	votes [1]counters
+	ledger
 }
+
+// Add adds a feature by its 64-bit hash, as [Hash.Add] does.
+func (h *Hash64) Add(feature uint64, weight int) {
+	w, narrow := h.take(h.votes[:], weight)
+	if !narrow {
+		h.votes[0].addWide(feature, int64(weight))
+		return
+	}
+	h.votes[0].add(feature, w)
+}
+
+// Code64 returns the fingerprint. More features may follow.
+func (h *Hash64) Code64(t Tie) uint64 { return h.votes[0].signs(h.sum, t) }

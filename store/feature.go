@@ -60,7 +60,7 @@ func NewTrace(m *parse.Message) *Trace {
 	words := ownWords(parse.AppendTokens(nil, t.Text))
 	t.Tokens = len(words)
 	t.features = features(words)
-	var h simhash.Hash
+	var h simhash.Hash64
 	for _, f := range t.features {
 		if w := simWeight[f.kind]; w > 0 {
 			h.Add(f.hash, w)
