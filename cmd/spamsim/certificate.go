@@ -16,12 +16,12 @@ import (
 // A certificate is that of this host, read from two files, and again when they change: those who renew certificates
 // restart nothing.
 type certificate struct {
-	files [2]string // certificate and key, PEM
-	log   *slog.Logger
+	log *slog.Logger
 
-	mu   sync.Mutex
-	seen [2]stamp
-	held *tls.Certificate
+	mu    sync.Mutex
+	files [2]string // certificate and key, PEM
+	seen  [2]stamp
+	held  *tls.Certificate
 }
 
 // A stamp tells one state of a file from another.
@@ -30,21 +30,32 @@ type stamp struct {
 	time time.Time
 }
 
-// readCertificate reads one that must be good.
+// readCertificate reads one that must be good, nil where the configuration has none.
 func readCertificate(c config.TLS, log *slog.Logger) (*certificate, error) {
-	out := &certificate{files: [2]string{c.Certificate, c.Key}, log: log}
-	out.seen = out.stamps()
-	held, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
-	if err != nil {
-		return nil, fmt.Errorf("tls: %w", err)
+	if c.Certificate == "" {
+		return nil, nil
 	}
-	out.held = &held
-	return out, nil
+	out := &certificate{log: log}
+	return out, out.replace(c)
+}
+
+// replace reads a certificate, which may lie in other files than before. One that is no good changes nothing.
+func (c *certificate) replace(files config.TLS) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names := [2]string{files.Certificate, files.Key}
+	seen := stamps(names)
+	held, err := tls.LoadX509KeyPair(names[0], names[1])
+	if err != nil {
+		return fmt.Errorf("tls: %w", err)
+	}
+	c.files, c.seen, c.held = names, seen, &held
+	return nil
 }
 
 // stamps are those of the files now; a file that is not there has none.
-func (c *certificate) stamps() (out [2]stamp) {
-	for i, name := range c.files {
+func stamps(files [2]string) (out [2]stamp) {
+	for i, name := range files {
 		if info, err := os.Stat(name); err == nil {
 			out[i] = stamp{info.Size(), info.ModTime()}
 		}
@@ -57,7 +68,7 @@ func (c *certificate) stamps() (out [2]stamp) {
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.stamps()
+	now := stamps(c.files)
 	if now == c.seen {
 		return c.held, nil
 	}
@@ -72,16 +83,12 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.held, nil
 }
 
-// clientTLS is what clients are offered, nil where the configuration has no certificate.
-func clientTLS(c config.TLS, log *slog.Logger) (*tls.Config, error) {
-	if c.Certificate == "" {
-		return nil, nil
+// clientTLS is what clients are offered, nil where there is no certificate.
+func clientTLS(c *certificate) *tls.Config {
+	if c == nil {
+		return nil
 	}
-	held, err := readCertificate(c, log)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Config{GetCertificate: held.get, MinVersion: tls.VersionTLS12}, nil
+	return &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12}
 }
 
 // errNoCertificates is a file of authorities that holds none.

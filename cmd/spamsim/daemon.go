@@ -6,20 +6,26 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
+	"spamsim/cmd/spamsim/internal/metrics"
+	"spamsim/cmd/spamsim/internal/systemd"
 	"spamsim/milter"
 	"spamsim/milter/dccifd"
+	"spamsim/milter/filter"
 	"spamsim/milter/smtpproxy"
 	"spamsim/store"
 )
 
-// A door takes mail: the SMTP proxy, the milter, the socket for scanners; the control socket is served as one.
+// A door takes mail: the SMTP proxy, the milter, the socket for scanners; the control socket and the server for those who
+// watch are served as one.
 type door interface {
 	Serve(l net.Listener) error
 	Shutdown(ctx context.Context) error
@@ -29,20 +35,52 @@ type door interface {
 // A daemon is everything that serve runs.
 type daemon struct {
 	log     *slog.Logger
+	conf    atomic.Pointer[config.Loaded] // in effect
 	store   *store.Store
+	judge   *judging
+	local   *control.Local // the service over store and judge
+	tls     *certificate   // nil where TLS is not offered
+	metrics *metrics.Metrics
+	state   atomic.Int32
 	doors   []door
 	control door
+	web     door       // for those who watch, nil where nobody does
 	smtp    []net.Addr // where SMTP is taken, and LMTP behind it
+	watched []net.Addr // where those who watch ask
 	failed  chan error // of the first part that fails
 	running sync.WaitGroup
 }
 
+// The states of a daemon.
+const (
+	starting = iota
+	taking   // mail
+	stopping
+)
+
+// ready says why no mail is taken, nil where it is.
+func (d *daemon) ready() error {
+	switch d.state.Load() {
+	case starting:
+		return errors.New("starting")
+	case stopping:
+		return errors.New("stopping")
+	}
+	return nil
+}
+
 // startDaemon opens the store and every listener, and then begins to serve.
-func startDaemon(conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
+func startDaemon(conf *config.Loaded, log *slog.Logger) (*daemon, error) {
+	return startOn(nil, conf, log)
+}
+
+// startOn is startDaemon with the sockets that the service manager opened, by the names of the doors.
+func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
 	if err := os.MkdirAll(filepath.Dir(conf.Store.Path), 0o750); err != nil {
 		return nil, err
 	}
 	d := &daemon{log: log, failed: make(chan error, 1)}
+	d.conf.Store(conf)
 	d.store, err = store.Open(conf.Store.Path, store.Options{
 		Window:  conf.Store.Window.Duration,
 		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
@@ -52,58 +90,94 @@ func startDaemon(conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
 	}
 	defer func() {
 		if err != nil {
+			systemd.Close(passed)
 			err = errors.Join(err, d.stop(time.Second))
 		}
 	}()
-	local := localService(conf, d.store)
-	judge := &judging{id: conf.ID, filter: local.Filter, log: log, began: time.Now(), acts: configuredActions(conf), would: observed(conf), compat: conf.CompatibilityFields}
-	openings, err := openDoors(conf, judge, log)
+	if d.tls, err = readCertificate(conf.TLS, log); err != nil {
+		return nil, err
+	}
+	d.local = d.judges()
+	e := &entrance{conf: conf, judge: d.judge, tls: clientTLS(d.tls), passed: passed, log: log}
+	openings, err := e.open()
 	if err != nil {
 		return nil, err
 	}
-	about := local.About
-	local.About = func() control.Stats {
-		s := judge.stats(about())
+	about := d.local.About
+	d.local.About = func() control.Stats {
+		s := d.judge.stats(about())
 		s.Doors = counters(openings)
 		return s
 	}
-	return d, d.open(conf, openings, local)
+	return d, d.open(openings, e)
+}
+
+// judges makes the judging and the metrics, and returns the service over both.
+func (d *daemon) judges() *control.Local {
+	conf := d.conf.Load()
+	local := localService(conf, d.store)
+	d.metrics = metrics.New(local.Stats)
+	d.judge = newJudging(conf, local.Filter(), d.metrics.Judged, d.log)
+	local.Filter = func() *filter.Filter { return d.judge.rules.Load().filter }
+	local.Config = func() (map[string]string, error) { return d.conf.Load().Values() }
+	return local
 }
 
 // open listens everywhere and begins to serve; the control socket comes last, since who finds it may use it.
-func (d *daemon) open(conf *config.Loaded, openings []opening, local *control.Local) error {
-	for _, o := range openings {
-		d.doors = append(d.doors, o.door)
-		for _, addr := range o.addresses {
-			l, err := listen(addr)
-			if err != nil {
-				return fmt.Errorf("%s: %w", o.name, err)
-			}
-			if o.name == "smtp" || o.name == "lmtp" {
-				d.smtp = append(d.smtp, l.Addr())
-			}
-			d.log.Info("listening", "door", o.name, "addr", l.Addr().String())
-			d.serve(o.name, o.door, l)
+func (d *daemon) open(openings []opening, e *entrance) error {
+	if at, none := e.place("http", e.conf.HTTP.Listen); !none {
+		d.web = watchers(d.metrics.Handler(d.ready, e.conf.HTTP.Token.Reveal()), d.log)
+		var err error
+		if d.watched, err = d.listen(opening{"http", d.web, at}); err != nil {
+			return err
 		}
 	}
+	for _, o := range openings {
+		d.doors = append(d.doors, o.door)
+		addrs, err := d.listen(o)
+		if err != nil {
+			return err
+		}
+		if o.name == "smtp" || o.name == "lmtp" {
+			d.smtp = append(d.smtp, addrs...)
+		}
+	}
+	conf := e.conf
 	socket := control.SocketOf(conf.Store.Path)
 	l, err := control.Listen(socket)
 	if err != nil {
 		return err
 	}
-	d.control = control.NewServer(local, int64(conf.Limits.MaxJudgedSize), d.log)
+	d.control = control.NewServer(d.local, int64(conf.Limits.MaxJudgedSize), d.log)
 	d.serve("control", d.control, l)
+	d.state.Store(taking)
 	d.log.Info("serving", "id", conf.ID, "mode", conf.Mode, "next_hop", conf.SMTP.NextHop, "store", conf.Store.Path,
 		"control", socket, "threshold", conf.Bulk.Threshold, "count", conf.Bulk.Count, "window", conf.Store.Window.String(),
 		"config", conf.File)
 	return nil
 }
 
+// listen serves a door in its place and returns the addresses.
+func (d *daemon) listen(o opening) ([]net.Addr, error) {
+	listeners, err := o.open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.name, err)
+	}
+	var out []net.Addr
+	for _, l := range listeners {
+		out = append(out, l.Addr())
+		d.log.Info("listening", "door", o.name, "addr", l.Addr().String())
+		d.serve(o.name, o.door, l)
+	}
+	return out, nil
+}
+
 // serve serves a listener until the door is shut.
 func (d *daemon) serve(name string, door door, l net.Listener) {
 	d.running.Go(func() {
 		err := door.Serve(l)
-		if err == nil || errors.Is(err, smtpproxy.ErrServerClosed) || errors.Is(err, milter.ErrServerClosed) || errors.Is(err, dccifd.ErrServerClosed) {
+		if err == nil || errors.Is(err, smtpproxy.ErrServerClosed) || errors.Is(err, milter.ErrServerClosed) || errors.Is(err, dccifd.ErrServerClosed) ||
+			errors.Is(err, http.ErrServerClosed) {
 			return
 		}
 		select {
@@ -113,27 +187,26 @@ func (d *daemon) serve(name string, door door, l net.Listener) {
 	})
 }
 
-// listen listens on an address. A Unix socket is for its owner and group; one that is left over is replaced if nobody
-// answers there.
-func listen(a config.Address) (net.Listener, error) {
-	if a.Network == "unix" {
-		if c, err := net.DialTimeout("unix", a.Addr, time.Second); err == nil {
-			c.Close()
-			return nil, fmt.Errorf("somebody serves %s already", a)
-		}
-		return control.Listen(a.Addr)
-	}
-	return net.Listen(a.Network, a.Addr)
-}
-
-// stop shuts the doors, waits for what is under way, cuts what is not done in time, and closes the store.
+// stop shuts the doors, waits for what is under way, cuts what is not done in time, and closes the store. Those who watch are
+// told of it until the doors are shut.
 func (d *daemon) stop(within time.Duration) error {
+	d.state.Store(stopping)
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	doors := d.doors
 	if d.control != nil {
 		doors = append(doors, d.control)
 	}
+	err := d.shut(ctx, doors)
+	if d.web != nil {
+		err = errors.Join(err, d.shut(ctx, []door{d.web}))
+	}
+	d.running.Wait()
+	return errors.Join(err, d.store.Close())
+}
+
+// shut shuts doors, all at the same time.
+func (d *daemon) shut(ctx context.Context, doors []door) error {
 	var wait sync.WaitGroup
 	errs := make([]error, len(doors))
 	for i, door := range doors {
@@ -145,6 +218,13 @@ func (d *daemon) stop(within time.Duration) error {
 		})
 	}
 	wait.Wait()
-	d.running.Wait()
-	return errors.Join(append(errs, d.store.Close())...)
+	return errors.Join(errs...)
+}
+
+// watchers is the server for those who watch: what it answers is small, and who is slow is cut.
+func watchers(h http.Handler, log *slog.Logger) door {
+	return &http.Server{
+		Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
 }

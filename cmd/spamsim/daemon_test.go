@@ -54,13 +54,20 @@ func testConfig(t *testing.T, more string) *config.Loaded {
 	return conf
 }
 
-// start runs a daemon until the test ends.
-func start(t *testing.T, conf *config.Loaded) *daemon {
+// startAlone runs a daemon that the test stops.
+func startAlone(t *testing.T, conf *config.Loaded) *daemon {
 	t.Helper()
 	d, err := startDaemon(conf, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// start runs a daemon until the test ends.
+func start(t *testing.T, conf *config.Loaded) *daemon {
+	t.Helper()
+	d := startAlone(t, conf)
 	t.Cleanup(func() {
 		if err := d.stop(5 * time.Second); err != nil {
 			t.Error(err)
@@ -203,7 +210,7 @@ func TestServe(t *testing.T) {
 	defer slog.SetDefault(old)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := serve(ctx, testConfig(t, ""), slog.New(slog.DiscardHandler)); err != nil {
+	if err := serve(ctx, &host{getenv: testEnv(t).Getenv}, testConfig(t, ""), slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
 	}
 }

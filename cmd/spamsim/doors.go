@@ -1,11 +1,14 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"spamsim/cmd/spamsim/internal/config"
@@ -15,64 +18,82 @@ import (
 	"spamsim/milter/smtpproxy"
 )
 
-// An opening is a door with the addresses that it is to be served on.
+// An opening is a door with the places where it is to be served.
 type opening struct {
-	name      string
-	door      door
-	addresses []config.Address
+	name string
+	door door
+	place
 }
 
-// openDoors makes the doors that the configuration names.
-func openDoors(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, error) {
-	out, err := proxies(conf, judge, log)
+// An entrance makes doors.
+type entrance struct {
+	conf   *config.Loaded
+	judge  *judging
+	tls    *tls.Config               // what clients are offered, nil is none
+	passed map[string][]net.Listener // by the names of the doors
+	log    *slog.Logger
+}
+
+// doorNames are those that sockets may be passed for.
+var doorNames = []string{"smtp", "lmtp", "milter", "dccifd", "http"}
+
+// errNoDoor is a socket that was passed for nothing that there is.
+var errNoDoor = errors.New("the service manager passed a socket whose name is no door's")
+
+// open makes the doors that the configuration names, and those that sockets were passed for.
+func (e *entrance) open() ([]opening, error) {
+	for name := range e.passed {
+		if !slices.Contains(doorNames, name) {
+			return nil, fmt.Errorf("%w: %q (write FileDescriptorName=%s)", errNoDoor, name, strings.Join(doorNames, " or "))
+		}
+	}
+	out, err := e.proxies()
 	if err != nil {
 		return nil, err
 	}
-	if len(conf.Milter.Listen) > 0 {
+	limits := e.conf.Limits
+	if at, none := e.place("milter", e.conf.Milter.Listen); !none {
 		m := &milter.Server{
-			Check: judge.check, Pass: judge.pass, Log: log,
-			MaxMessage: int(conf.Limits.MaxJudgedSize), MaxHeld: int64(conf.Limits.Memory),
+			Check: e.judge.check, Pass: e.judge.pass, Log: e.log,
+			MaxMessage: int(limits.MaxJudgedSize), MaxHeld: int64(limits.Memory),
 		}
-		out = append(out, opening{"milter", m, conf.Milter.Listen})
+		out = append(out, opening{"milter", m, at})
 	}
-	if len(conf.Dccifd.Listen) > 0 {
+	if at, none := e.place("dccifd", e.conf.Dccifd.Listen); !none {
 		s := &dccifd.Server{
-			Check: judge.check, Peek: judge.peek, Pass: judge.pass, ID: conf.ID, Log: log,
-			MaxMessage: int(conf.Limits.MaxJudgedSize), MaxHeld: int64(conf.Limits.Memory),
+			Check: e.judge.check, Peek: e.judge.peek, Pass: e.judge.pass, ID: e.conf.ID, Log: e.log,
+			MaxMessage: int(limits.MaxJudgedSize), MaxHeld: int64(limits.Memory),
 		}
-		if !conf.Dccifd.Learn {
-			s.Check = judge.peek
+		if !e.conf.Dccifd.Learn {
+			s.Check = e.judge.peek
 		}
-		out = append(out, opening{"dccifd", s, conf.Dccifd.Listen})
+		out = append(out, opening{"dccifd", s, at})
 	}
 	return out, nil
 }
 
 // proxies are a proxy for clients that speak SMTP and one for those that speak LMTP, with the same next hop.
-func proxies(conf *config.Loaded, judge *judging, log *slog.Logger) ([]opening, error) {
-	c, err := proxyConfig(conf, log)
+func (e *entrance) proxies() ([]opening, error) {
+	c, err := e.proxyConfig()
 	if err != nil {
 		return nil, err
 	}
-	c.Check, c.Pass = judge.check, judge.pass
 	var out []opening
-	for _, o := range []opening{{"smtp", nil, conf.SMTP.Listen}, {"lmtp", nil, conf.SMTP.LMTPListen}} {
-		if len(o.addresses) == 0 {
+	for _, name := range []string{"smtp", "lmtp"} {
+		addresses := map[string][]config.Address{"smtp": e.conf.SMTP.Listen, "lmtp": e.conf.SMTP.LMTPListen}[name]
+		at, none := e.place(name, addresses)
+		if none {
 			continue
 		}
-		c.LMTP, c.Listen = o.name == "lmtp", nil
-		for _, a := range o.addresses {
-			c.Listen = append(c.Listen, a.Addr)
-		}
+		c.LMTP, c.Listen = name == "lmtp", at.names()
 		proxy, err := smtpproxy.New(c)
 		if err != nil {
 			return nil, err
 		}
-		if err := tryNextHop(proxy, log); err != nil {
+		if err := tryNextHop(proxy, e.log); err != nil {
 			return nil, errors.Join(err, proxy.Close())
 		}
-		o.door = proxy
-		out = append(out, o)
+		out = append(out, opening{name, proxy, at})
 	}
 	return out, nil
 }
@@ -93,30 +114,34 @@ func tryNextHop(p *smtpproxy.Server, log *slog.Logger) error {
 // proxyVersion is that of the PROXY header that the next hop gets, 0 where it gets none.
 func proxyVersion(c config.SMTP) byte { return map[string]byte{"v1": 1, "v2": 2}[c.NextHopProxy] }
 
-// proxyConfig is what the configuration says of both proxies.
-func proxyConfig(conf *config.Loaded, log *slog.Logger) (smtpproxy.Config, error) {
+// proxyConfig is what the configuration says of both proxies. The quarantine is there even where nothing goes to it: a reload
+// may send something.
+func (e *entrance) proxyConfig() (smtpproxy.Config, error) {
+	conf := e.conf
 	c := smtpproxy.Config{
-		NextHop: conf.SMTP.NextHop, Hostname: conf.ID, Logger: log,
+		NextHop: conf.SMTP.NextHop, Hostname: conf.ID, Logger: e.log, Check: e.judge.check, Pass: e.judge.pass,
 		Trusted: prefixes(conf.SMTP.Trusted), RecipientDomains: conf.SMTP.RecipientDomains,
 		ProxyPeers: prefixes(conf.SMTP.ProxyProtocol), XCLIENT: conf.SMTP.XCLIENT, NextHopProxy: proxyVersion(conf.SMTP), Auth: conf.SMTP.Auth,
 		MaxJudged: int(conf.Limits.MaxJudgedSize), MemoryBudget: int64(conf.Limits.Memory), MaxConns: conf.SMTP.Connections,
+		TLS: e.tls, Quarantine: quarantine.At(quarantineDir(conf)).Keep,
 	}
 	if conf.SMTP.BareLF == "reject" {
 		c.BareLF = smtpproxy.RejectBareLF
 	}
-	if configuredActions(conf).quarantines() {
-		box := quarantine.At(quarantineDir(conf))
-		if err := box.Prepare(); err != nil {
-			return c, err
-		}
-		c.Quarantine = box.Keep
-	}
-	var err error
-	if c.TLS, err = clientTLS(conf.TLS, log); err != nil {
+	if err := prepareQuarantine(conf); err != nil {
 		return c, err
 	}
+	var err error
 	c.NextHopTLS, err = hopTLS(conf.SMTP)
 	return c, err
+}
+
+// prepareQuarantine makes the folders of the quarantine where mail may go there.
+func prepareQuarantine(conf *config.Loaded) error {
+	if !configuredActions(conf).quarantines() {
+		return nil
+	}
+	return quarantine.At(quarantineDir(conf)).Prepare()
 }
 
 // counters are what each door counted, by the names of the fields of its Stats: HopDials is "hop_dials".

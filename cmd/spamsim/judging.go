@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/cmd/spamsim/internal/source"
 	"spamsim/milter/filter"
@@ -16,16 +19,62 @@ import (
 // A judging stands between the doors and the filter: it counts each message by its verdict. The line of the log that each
 // message has is the door's, which knows what became of it; what was measured is told at level debug.
 type judging struct {
-	id     string // of this host
+	id    string // of this host
+	log   *slog.Logger
+	began time.Time
+	timed func(door string, took time.Duration)
+	rules atomic.Pointer[ruling] // a message is judged by those that hold when its judging begins
+
+	mu      sync.Mutex
+	counts  map[tally]int64
+	would   *observing       // nil: the actions are carried out
+	before  *filter.Filter   // that of the rules before: some messages may still be judged by it
+	earlier map[string]int64 // hits of the exempt rules of the filters before that
+}
+
+// A ruling is what a reload replaces.
+type ruling struct {
 	filter *filter.Filter
 	acts   actions
 	compat bool // write the compatibility fields
-	log    *slog.Logger
-	began  time.Time
+}
 
-	mu     sync.Mutex
-	counts map[tally]int64
-	would  *observing // nil: the actions are carried out
+// newJudging judges by a configuration.
+func newJudging(conf *config.Loaded, f *filter.Filter, timed func(string, time.Duration), log *slog.Logger) *judging {
+	j := &judging{id: conf.ID, log: log, began: time.Now(), timed: timed, counts: map[tally]int64{}, earlier: map[string]int64{}, would: observed(conf)}
+	j.rules.Store(&ruling{f, configuredActions(conf), conf.CompatibilityFields})
+	return j
+}
+
+// adopt judges by another configuration from now on. What enforcing would have done is counted anew where it is another thing.
+func (j *judging) adopt(conf *config.Loaded, f *filter.Filter) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.before != nil {
+		addHits(j.earlier, j.before)
+	}
+	j.before = j.rules.Load().filter
+	j.rules.Store(&ruling{f, configuredActions(conf), conf.CompatibilityFields})
+	if would := observed(conf); would == nil || j.would == nil || would.acts != j.would.acts {
+		j.would = would
+	}
+}
+
+// addHits adds how often the exempt rules of a filter matched.
+func addHits(to map[string]int64, f *filter.Filter) {
+	for rule, n := range f.Hits() {
+		to[rule] += n
+	}
+}
+
+// hits are those of all rules since the start; j.mu is held.
+func (j *judging) hits() map[string]int64 {
+	out := maps.Clone(j.earlier)
+	if j.before != nil {
+		addHits(out, j.before)
+	}
+	addHits(out, j.rules.Load().filter)
+	return out
 }
 
 // A tally is what messages are counted by.
@@ -33,28 +82,33 @@ type tally struct{ door, verdict, reason string }
 
 // check judges a message and counts it in the store; it is the doors' CheckFunc.
 func (j *judging) check(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
-	return j.ask(ctx, env, raw, j.filter.Check)
+	return j.ask(ctx, env, raw, (*filter.Filter).Check)
 }
 
 // peek judges a message that the store is not to count.
 func (j *judging) peek(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
-	return j.ask(ctx, env, raw, j.filter.Peek)
+	return j.ask(ctx, env, raw, (*filter.Filter).Peek)
 }
 
-func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, judge filter.CheckFunc) filter.Judgement {
-	begun := time.Now()
-	out := judge(ctx, env, raw)
+// An asking is a method of a filter that judges.
+type asking func(*filter.Filter, context.Context, *filter.Envelope, []byte) filter.Judgement
+
+func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, judge asking) filter.Judgement {
+	begun, rules := time.Now(), j.rules.Load()
+	out := judge(rules.filter, ctx, env, raw)
 	if ctx.Err() != nil { // the door waits no more: what it does now is told by pass
 		return out
 	}
-	j.note(env, &out.Verdict, source.ReadHeader(raw).MessageID(), len(raw), time.Since(begun))
-	out.Action, out.Reply = j.acts.of(env, &out.Verdict)
-	return j.fields(out)
+	took := time.Since(begun)
+	j.timed(env.Door, took)
+	j.note(env, &out.Verdict, source.ReadHeader(raw).MessageID(), len(raw), took)
+	out.Action, out.Reply = rules.acts.of(env, &out.Verdict)
+	return j.fields(out, rules)
 }
 
 // fields adds the fields that the configuration asks for.
-func (j *judging) fields(out filter.Judgement) filter.Judgement {
-	if j.compat {
+func (j *judging) fields(out filter.Judgement, rules *ruling) filter.Judgement {
+	if rules.compat {
 		return out.WithCompatibility(j.id)
 	}
 	return out
@@ -64,7 +118,7 @@ func (j *judging) fields(out filter.Judgement) filter.Judgement {
 func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
 	out := filter.Pass(j.id, kind, reason)
 	j.note(env, &out.Verdict, "", 0, 0)
-	return j.fields(out)
+	return j.fields(out, j.rules.Load())
 }
 
 // note counts a message, and tells what was measured of it: never its subject or text.
@@ -76,9 +130,6 @@ func (j *judging) note(env *filter.Envelope, v *filter.Verdict, id string, octet
 		slog.String("cluster", v.Cluster), slog.Int("copies", v.Copies), slog.Int("octets", octets), slog.Duration("took", took))
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.counts == nil {
-		j.counts = map[tally]int64{}
-	}
 	j.counts[tally{env.Door, verdict, v.Reason}]++
 	j.would.count(env, v)
 }
@@ -94,7 +145,7 @@ func (j *judging) stats(s control.Stats) control.Stats {
 	for t, n := range j.counts {
 		s.Messages = append(s.Messages, control.VerdictStat{Door: t.door, Verdict: t.verdict, Reason: t.reason, N: n})
 	}
-	for rule, n := range j.filter.Hits() {
+	for rule, n := range j.hits() {
 		s.Exempt = append(s.Exempt, control.RuleStat{Rule: rule, N: n})
 	}
 	slices.SortFunc(s.Exempt, func(a, b control.RuleStat) int { return cmp.Compare(a.Rule, b.Rule) })

@@ -108,8 +108,9 @@ func (a *app) local(conf *config.Loaded, want access) (*service, error) {
 
 // localService is the Service over an open store.
 func localService(conf *config.Loaded, s *store.Store) *control.Local {
+	f := filter.New(s, policy(conf))
 	return &control.Local{
-		Filter:  filter.New(s, policy(conf)),
+		Filter:  func() *filter.Filter { return f },
 		Store:   s,
 		Trusted: prefixes(conf.SMTP.Trusted),
 		Limit:   int64(conf.Limits.MaxJudgedSize),
@@ -118,6 +119,7 @@ func localService(conf *config.Loaded, s *store.Store) *control.Local {
 			return control.Stats{Store: conf.Store.Path, Version: version(), Messages: []control.VerdictStat{}, Exempt: []control.RuleStat{},
 				Doors: map[string]map[string]int64{}}
 		},
+		Config: conf.Values,
 	}
 }
 

@@ -78,6 +78,11 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	return call[Stats](ctx, c, "GET", "/v1/stats", nil)
 }
 
+// Settings returns the settings by which the daemon works.
+func (c *Client) Settings(ctx context.Context) (map[string]string, error) {
+	return call[map[string]string](ctx, c, "GET", "/v1/settings", nil)
+}
+
 // bigBody is from where on, in octets, the daemon is asked whether it will take a body before it is sent.
 const bigBody = 1 << 20
 

@@ -8,6 +8,7 @@
 //	POST /v1/forget                 a message in, a filter.Outcome out
 //	POST /v1/sync                   returns when all that was learnt is on disk
 //	GET  /v1/stats                  Stats
+//	GET  /v1/settings               the settings in effect by their names, as the file writes them, without secrets
 //	GET  /v1/campaigns?view=live|size|newest|labelled&limit=N      store.Campaign, a list; limit 0 is all
 //	GET  /v1/campaigns/ID                                          store.Detail
 //	POST /v1/campaigns/ID/label?label=spam|ham|none[&name=NAME]    store.Campaign, as it is then
@@ -54,6 +55,8 @@ type Service interface {
 	Sync(ctx context.Context) error
 	// Stats returns the counters of now.
 	Stats(ctx context.Context) (Stats, error)
+	// Settings returns the settings in effect by their names.
+	Settings(ctx context.Context) (map[string]string, error)
 
 	// Campaigns returns the first limit campaigns of a view, 0 for all.
 	Campaigns(ctx context.Context, v store.View, limit int) ([]store.Campaign, error)
@@ -128,12 +131,13 @@ type VerdictStat struct {
 
 // A Local is the Service over an open store.
 type Local struct {
-	Filter  *filter.Filter
+	Filter  func() *filter.Filter // of now: a reload may replace it
 	Store   *store.Store
 	Trusted []netip.Prefix // hosts whose Received fields tell of the client before them
 	Limit   int64          // octets of a message, at least 1
 	Now     func() time.Time
-	About   func() Stats // all of Stats but Held
+	About   func() Stats                      // all of Stats but Held
+	Config  func() (map[string]string, error) // config.Values of now
 }
 
 func (l *Local) envelope(raw []byte) (*filter.Envelope, error) {
@@ -153,9 +157,9 @@ func (l *Local) Check(ctx context.Context, raw []byte, ask Ask) (filter.Judgemen
 	}
 	ask.fill(env)
 	if ask.Learn {
-		return l.Filter.Check(ctx, env, raw), nil
+		return l.Filter().Check(ctx, env, raw), nil
 	}
-	return l.Filter.Peek(ctx, env, raw), nil
+	return l.Filter().Peek(ctx, env, raw), nil
 }
 
 // Explain says why a message is judged as it is, as if it came now.
@@ -165,7 +169,7 @@ func (l *Local) Explain(_ context.Context, raw []byte, ask Ask) (filter.Explanat
 		return filter.Explanation{}, err
 	}
 	ask.fill(env)
-	return l.Filter.Explain(env, raw)
+	return l.Filter().Explain(env, raw)
 }
 
 // Train learns a message.
@@ -174,7 +178,7 @@ func (l *Local) Train(_ context.Context, raw []byte, label filter.Label) (filter
 	if err != nil {
 		return filter.Outcome{}, err
 	}
-	return l.Filter.Train(env, raw, label)
+	return l.Filter().Train(env, raw, label)
 }
 
 // Forget takes a message's contribution back.
@@ -183,11 +187,14 @@ func (l *Local) Forget(_ context.Context, raw []byte) (filter.Outcome, error) {
 	if err != nil {
 		return filter.Outcome{}, err
 	}
-	return l.Filter.Forget(env, raw)
+	return l.Filter().Forget(env, raw)
 }
 
 // Sync writes what is not on disk.
 func (l *Local) Sync(context.Context) error { return l.Store.Sync() }
+
+// Settings returns the settings in effect.
+func (l *Local) Settings(context.Context) (map[string]string, error) { return l.Config() }
 
 // Stats returns the counters.
 func (l *Local) Stats(context.Context) (Stats, error) {

@@ -77,6 +77,10 @@ func (r *record) Stats(context.Context) (Stats, error) {
 	return Stats{Store: "x.db", Messages: []VerdictStat{{"smtp", "bulk", "", 3}}}, r.note("stats")
 }
 
+func (r *record) Settings(context.Context) (map[string]string, error) {
+	return map[string]string{"bulk.count": "5"}, r.note("settings")
+}
+
 var campaign = store.Campaign{
 	ID: "7f3a", Name: "pears \u202e", Label: filter.Spam, Copies: 3, Nets: store.Count{N: 65, Approx: true}, First: time.Unix(1e9, 0).UTC(),
 	Last: time.Unix(1e9+5, 0).UTC(), Sample: "\x1b", Heat: 2.5,
@@ -172,8 +176,11 @@ func TestCalls(t *testing.T) {
 	if s, err := c.Stats(ctx); err != nil || s.Store != "x.db" || len(s.Messages) != 1 || s.Messages[0].N != 3 {
 		t.Errorf("stats: %+v, %v", s, err)
 	}
+	if s, err := c.Settings(ctx); err != nil || len(s) != 1 || s["bulk.count"] != "5" {
+		t.Errorf("settings: %v, %v", s, err)
+	}
 	q := fmt.Sprintf("%q", raw)
-	want := []string{"check " + q + " client=%3A%3A1&helo=h&learn=true&recipient=a%40x&recipient=b%26c%40x&sender=", `check "" learn=false`, "explain " + q + " client=%3A%3A1&learn=false", "train " + q + " 2", "forget " + q, "sync", "stats"}
+	want := []string{"check " + q + " client=%3A%3A1&helo=h&learn=true&recipient=a%40x&recipient=b%26c%40x&sender=", `check "" learn=false`, "explain " + q + " client=%3A%3A1&learn=false", "train " + q + " 2", "forget " + q, "sync", "stats", "settings"}
 	if d := cmp.Diff(want, r.calls); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}

@@ -62,6 +62,10 @@ func Handler(s Service, limit int64) http.Handler {
 		stats, err := s.Stats(r.Context())
 		answer(w, stats, err)
 	})
+	m.HandleFunc("GET /v1/settings", func(w http.ResponseWriter, r *http.Request) {
+		settings, err := s.Settings(r.Context())
+		answer(w, settings, err)
+	})
 	h.campaignRoutes(m)
 	return m
 }
