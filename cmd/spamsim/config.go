@@ -15,6 +15,7 @@ func newConfig(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(
+		newConfigDiff(a),
 		&cobra.Command{
 			Use:   "print",
 			Short: "Print the settings in effect, each with its origin",

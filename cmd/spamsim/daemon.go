@@ -35,6 +35,7 @@ type door interface {
 // A daemon is everything that serve runs.
 type daemon struct {
 	log     *slog.Logger
+	level   *slog.LevelVar                // of what log writes
 	conf    atomic.Pointer[config.Loaded] // in effect
 	store   *store.Store
 	judge   *judging
@@ -79,7 +80,7 @@ func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Lo
 	if err := os.MkdirAll(filepath.Dir(conf.Store.Path), 0o750); err != nil {
 		return nil, err
 	}
-	d := &daemon{log: log, failed: make(chan error, 1)}
+	d := &daemon{log: log, level: new(slog.LevelVar), failed: make(chan error, 1)}
 	d.conf.Store(conf)
 	d.store, err = store.Open(conf.Store.Path, store.Options{
 		Window:  conf.Store.Window.Duration,

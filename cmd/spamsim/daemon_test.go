@@ -210,7 +210,7 @@ func TestServe(t *testing.T) {
 	defer slog.SetDefault(old)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := serve(ctx, &host{getenv: testEnv(t).Getenv}, testConfig(t, ""), slog.New(slog.DiscardHandler)); err != nil {
+	if err := serve(ctx, &host{getenv: testEnv(t).Getenv, reload: make(chan os.Signal, 1)}, testConfig(t, ""), io.Discard); err != nil {
 		t.Error(err)
 	}
 }

@@ -107,6 +107,6 @@ func (l *Loaded) Adopt(next *Loaded) (*Loaded, []Change, error) {
 			out.field(c.Setting).Set(next.field(c.Setting))
 		}
 	}
-	out.Exempt = next.Exempt
+	out.Exempt, out.File = next.Exempt, next.File
 	return &out, changes, nil
 }

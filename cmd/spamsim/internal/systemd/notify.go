@@ -47,22 +47,23 @@ func (n *Notifier) Reloading() error {
 }
 
 // Live says until ctx is done that the process is alive, as often as the manager wants, each time once alive has returned:
-// where it never does, the manager takes the process for dead.
-func (n *Notifier) Live(ctx context.Context, alive func()) error {
+// where it never does, the manager takes the process for dead. A sign that cannot be sent is told to trouble, and the next
+// one is tried.
+func (n *Notifier) Live(ctx context.Context, alive func(), trouble func(error)) {
 	if n.socket == "" || n.every == 0 {
-		return nil
+		return
 	}
 	tick := time.NewTicker(n.every)
 	defer tick.Stop()
 	for {
 		alive()
 		if err := n.send("WATCHDOG=1"); err != nil {
-			return err
+			trouble(err)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil
+			return
 		}
 	}
 }

@@ -101,13 +101,14 @@ func TestLive(t *testing.T) {
 		t.Errorf("every %v", n.every)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	looks, hang, done := 0, make(chan struct{}), make(chan error)
+	looks, hang, done := 0, make(chan struct{}), make(chan struct{})
 	go func() {
-		done <- n.Live(ctx, func() {
+		defer close(done)
+		n.Live(ctx, func() {
 			if looks++; looks == 4 {
 				<-hang
 			}
-		})
+		}, func(err error) { t.Error(err) })
 	}()
 	for range 3 {
 		if got := told(t, m); got != "WATCHDOG=1" {
@@ -122,26 +123,51 @@ func TestLive(t *testing.T) {
 	}
 	cancel()
 	close(hang)
-	if err := <-done; err != nil {
-		t.Error(err)
+	<-done
+}
+
+// TestLiveGoesOn: a manager that was away for a moment hears the next sign.
+func TestLiveGoesOn(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "notify")
+	n := NewNotifier(env("NOTIFY_SOCKET", name, "WATCHDOG_USEC", "20000"), 7)
+	ctx, cancel := context.WithCancel(t.Context())
+	missed, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		n.Live(ctx, func() {}, func(err error) {
+			select {
+			case missed <- err:
+			default:
+			}
+		})
+	}()
+	if err := <-missed; !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
 	}
+	if got := told(t, manager(t, name)); got != "WATCHDOG=1" {
+		t.Errorf("told %q", got)
+	}
+	cancel()
+	<-done
 }
 
 // TestNobodyListens: without a manager nothing is said; one that has gone is an error.
 func TestNobodyListens(t *testing.T) {
 	for _, e := range [][]string{nil, {"WATCHDOG_USEC", "1000"}, {"NOTIFY_SOCKET", "", "WATCHDOG_USEC", "1000"}} {
 		n := NewNotifier(env(e...), 1)
-		if err := errors.Join(n.Ready(), n.Reloading(), n.Stopping(), n.Live(t.Context(), func() { t.Error("asked") })); err != nil {
+		if err := errors.Join(n.Ready(), n.Reloading(), n.Stopping()); err != nil {
 			t.Error(err)
 		}
+		n.Live(t.Context(), func() { t.Error("asked") }, func(err error) { t.Error(err) })
 	}
 	gone := filepath.Join(t.TempDir(), "none")
 	for _, e := range [][]string{
 		{"WATCHDOG_USEC", "2000", "WATCHDOG_PID", "8"}, {"WATCHDOG_USEC", "soon"}, {"WATCHDOG_USEC", "-1"}, {"WATCHDOG_USEC", "99999999999999999999"},
 	} {
 		n := NewNotifier(env(append(e, "NOTIFY_SOCKET", gone)...), 7)
-		if err := n.Live(t.Context(), func() { t.Error("asked") }); err != nil || n.every != 0 {
-			t.Errorf("%q: every %v, %v", e, n.every, err)
+		n.Live(t.Context(), func() { t.Error("asked") }, func(err error) { t.Error(err) })
+		if n.every != 0 {
+			t.Errorf("%q: every %v", e, n.every)
 		}
 	}
 	if err := NewNotifier(env("NOTIFY_SOCKET", gone), 1).Ready(); !errors.Is(err, os.ErrNotExist) {
