@@ -95,7 +95,7 @@ func TestPiecesInHelp(t *testing.T) {
 		}
 		return strings.Join(strings.Fields(string(text)), " ")
 	}
-	postfix, mta := page("postfix"), page("mta")
+	postfix, mta, service := page("postfix"), page("mta"), page("service")
 	pieces, err := filepath.Glob(filepath.Join(root, "configs/*/*"))
 	if err != nil || len(pieces) < 10 {
 		t.Fatalf("%d pieces, %v", len(pieces), err)
@@ -110,6 +110,10 @@ func TestPiecesInHelp(t *testing.T) {
 				if !strings.Contains(postfix, line) {
 					t.Errorf("help postfix has no %q of %s", line, name)
 				}
+			}
+		case folder == "systemd":
+			if !strings.Contains(service, "configs/systemd/"+filepath.Base(name)) {
+				t.Errorf("help service does not name %s", name)
 			}
 		case !strings.Contains(mta, "configs/"+folder) || !strings.Contains(mta, filepath.Base(name)):
 			t.Errorf("help mta does not name %s", name)

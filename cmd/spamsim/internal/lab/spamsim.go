@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,16 +13,30 @@ import (
 // A Spamsim is the daemon as a process of its own, with a state folder and a configuration file of its own. The program
 // is the test binary itself under the name spamsim, which the tests' main puts on the path.
 type Spamsim struct {
-	t   testing.TB
-	dir string
-	cmd *exec.Cmd
+	t    testing.TB
+	dir  string
+	cmd  *exec.Cmd
+	unit Unit
+}
+
+// A Unit is what a service manager gives to a daemon that it starts.
+type Unit struct {
+	Notify string // the socket at which it listens, "" for none
+	Name   string // of the door whose sockets it opened
+	Passed []*os.File
 }
 
 // StartSpamsim starts a daemon that lives until the test ends. The configuration is TOML without id and state_dir. Where
 // the test fails, the daemon's log is printed.
 func StartSpamsim(t testing.TB, config string) *Spamsim {
 	t.Helper()
-	s := &Spamsim{t: t, dir: t.TempDir()}
+	return StartUnit(t, config, Unit{})
+}
+
+// StartUnit is StartSpamsim as a service manager does it.
+func StartUnit(t testing.TB, config string, unit Unit) *Spamsim {
+	t.Helper()
+	s := &Spamsim{t: t, dir: t.TempDir(), unit: unit}
 	text := "id = \"mx.lab.test\"\nstate_dir = \"" + s.dir + "/state\"\n" + config
 	if err := os.WriteFile(s.dir+"/spamsim.toml", []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -44,13 +59,34 @@ func (s *Spamsim) Start() {
 		s.t.Fatal(err)
 	}
 	defer log.Close() // the process has its own
-	s.cmd = s.command("serve")
+	s.cmd = s.unit.start(s.command("serve"))
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	before := s.serving()
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
 	Eventually(s.t, "spamsim serves", func() bool { return s.serving() > before })
+}
+
+// start makes a command that of a unit. The shell knows the number of the process, which it becomes.
+func (u Unit) start(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+u.Notify)
+	if u.Passed == nil {
+		return cmd
+	}
+	shell := exec.Command("sh", append([]string{"-c", `LISTEN_PID=$$ exec "$0" "$@"`}, cmd.Args...)...)
+	names := strings.TrimSuffix(strings.Repeat(u.Name+":", len(u.Passed)), ":")
+	shell.Env = append(cmd.Env, fmt.Sprintf("LISTEN_FDS=%d", len(u.Passed)), "LISTEN_FDNAMES="+names)
+	shell.ExtraFiles = u.Passed // from descriptor 3 on, as sd_listen_fds(3) has them
+	return shell
+}
+
+// Signal sends the daemon a signal.
+func (s *Spamsim) Signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // serving counts how often the daemon said that it serves.
