@@ -111,6 +111,10 @@ func TestPiecesInHelp(t *testing.T) {
 					t.Errorf("help postfix has no %q of %s", line, name)
 				}
 			}
+		case folder == "grafana" || folder == "prometheus":
+			if !strings.Contains(page("metrics"), "configs/"+name) {
+				t.Errorf("help metrics does not name %s", name)
+			}
 		case folder == "systemd":
 			if !strings.Contains(service, "configs/systemd/"+filepath.Base(name)) {
 				t.Errorf("help service does not name %s", name)

@@ -80,6 +80,14 @@ func NeedUnpacked(t testing.TB, packages ...string) {
 	}
 }
 
+// Unpacked is where a program of an unpacked Debian package lies, for one that runs without its libraries and files in their
+// places. It skips the test as NeedUnpacked does.
+func Unpacked(t testing.TB, pkg, program string) string {
+	t.Helper()
+	NeedUnpacked(t, pkg)
+	return filepath.Join(serversDir(), pkg, program)
+}
+
 // Skip skips the test and says why. With SPAMSIM_NO_SKIP=1 it fails the test instead.
 func Skip(t testing.TB, why string) {
 	t.Helper()
