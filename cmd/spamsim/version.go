@@ -18,8 +18,14 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// version is what the build wrote down: the module's version, else the revision.
+// released is set by .ci/release, whose binaries do not tell where they were built from.
+var released string
+
+// version is what the build wrote down: that of a release, the module's version, else the revision.
 func version() string {
+	if released != "" {
+		return released
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
