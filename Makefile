@@ -1,5 +1,5 @@
 # Every target works in a fresh clone with nothing but Go; "make ci" installs Debian packages and is for CI alone.
-.PHONY: build test race lint fuzz bench long release ci clean
+.PHONY: build test race lint fuzz bench long release deb ci clean
 
 STATICCHECK = go tool -modfile=.ci/tools/go.mod staticcheck
 FUZZTIME   ?= 30
@@ -30,6 +30,9 @@ long: ## what takes hours, in pieces that can be resumed; MINUTES of fuzzing a t
 
 release: ## static binaries in dist/, built twice and compared
 	.ci/release
+
+deb: ## the Debian package for this machine, in dist/
+	.ci/deb
 
 ci: ## what CI runs: only on a disposable machine
 	.ci/run
