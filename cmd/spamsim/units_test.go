@@ -156,3 +156,39 @@ func TestUnknownSocket(t *testing.T) {
 		t.Error("the socket is still open")
 	}
 }
+
+// TestContainer: the Dockerfile copies what is there, ends in an image without a shell whose user is nobody, and its
+// configuration is good and keeps state where the volume is.
+func TestContainer(t *testing.T) {
+	text, err := os.ReadFile("../../configs/docker/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.Load("../../configs/docker/spamsim.toml", testEnv(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := map[string]string{} // of the last stage
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if word == "FROM" {
+			last = map[string]string{}
+		}
+		last[word] = strings.TrimSpace(rest)
+		if word != "COPY" || strings.HasPrefix(rest, "--from") {
+			continue
+		}
+		for _, name := range strings.Fields(rest)[:len(strings.Fields(rest))-1] {
+			if _, err := os.Stat("../../" + name); err != nil {
+				t.Errorf("COPY %s: %v", name, err)
+			}
+		}
+	}
+	_, port, _ := net.SplitHostPort(conf.SMTP.Listen[0].Addr)
+	for word, want := range map[string]string{"FROM": "scratch", "USER": "65532:65532", "VOLUME": conf.StateDir,
+		"ENTRYPOINT": `["/spamsim"]`, "CMD": `["serve"]`, "EXPOSE": port + " 9465"} {
+		if last[word] != want {
+			t.Errorf("%s is %q, want %q", word, last[word], want)
+		}
+	}
+}
