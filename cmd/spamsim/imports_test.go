@@ -39,6 +39,7 @@ var floors = map[string][]string{
 		"milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash/scan", "store",
 	},
 	"cmd/spamsim/internal/config":  {"configs"},
+	"cmd/spamsim/internal/console": {"cmd/spamsim/internal/control", "milter/filter", "parse", "store"},
 	"cmd/spamsim/internal/control": {"cmd/spamsim/internal/source", "milter/filter", "store"},
 	"cmd/spamsim/internal/demo":    nil,
 	"cmd/spamsim/internal/doctor":  {"cmd/spamsim/internal/config"},
@@ -61,7 +62,10 @@ var floors = map[string][]string{
 // testFloors says what tests may import beyond that.
 var testFloors = map[string][]string{
 	"simhash/scan": {"nilsimsa", "simhash"}, // codes of both kinds to scan
-	"cmd/spamsim":  {"cmd/spamsim/internal/lab"},
+
+	"cmd/spamsim/internal/console": {"cmd/spamsim/internal/demo", "cmd/spamsim/internal/lab"},
+
+	"cmd/spamsim": {"cmd/spamsim/internal/lab"},
 }
 
 // homes says which packages may import a module of others, or a package of the standard library that does not fit
