@@ -53,6 +53,13 @@ func (c *certificate) replace(files config.TLS) error {
 	return nil
 }
 
+// names are the names of hosts that it is good for.
+func (c *certificate) names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held.Leaf.DNSNames
+}
+
 // stamps are those of the files now; a file that is not there has none.
 func stamps(files [2]string) (out [2]stamp) {
 	for i, name := range files {

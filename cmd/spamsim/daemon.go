@@ -126,12 +126,8 @@ func (d *daemon) judges() *control.Local {
 
 // open listens everywhere and begins to serve; the control socket comes last, since who finds it may use it.
 func (d *daemon) open(openings []opening, e *entrance) error {
-	if at, none := e.place("http", e.conf.HTTP.Listen); !none {
-		d.web = watchers(d.metrics.Handler(d.ready, e.conf.HTTP.Token.Reveal()), d.log)
-		var err error
-		if d.watched, err = d.listen(opening{"http", d.web, at}); err != nil {
-			return err
-		}
+	if err := d.openWeb(e); err != nil {
+		return err
 	}
 	for _, o := range openings {
 		d.doors = append(d.doors, o.door)
@@ -225,7 +221,7 @@ func (d *daemon) shut(ctx context.Context, doors []door) error {
 // watchers is the server for those who watch: what it answers is small, and who is slow is cut.
 func watchers(h http.Handler, log *slog.Logger) door {
 	return &http.Server{
-		Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }

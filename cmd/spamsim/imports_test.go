@@ -52,7 +52,7 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/quarantine": {"milter/filter"},
 
 	"cmd/spamsim": {
-		"cmd/spamsim/internal/bench", "cmd/spamsim/internal/config", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor",
+		"cmd/spamsim/internal/bench", "cmd/spamsim/internal/config", "cmd/spamsim/internal/console", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor",
 		"cmd/spamsim/internal/metrics", "cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/source",
 		"cmd/spamsim/internal/systemd",
 		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",

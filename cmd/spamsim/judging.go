@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"spamsim/cmd/spamsim/internal/config"
+	"spamsim/cmd/spamsim/internal/console"
 	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/cmd/spamsim/internal/source"
 	"spamsim/milter/filter"
@@ -19,11 +20,12 @@ import (
 // A judging stands between the doors and the filter: it counts each message by its verdict. The line of the log that each
 // message has is the door's, which knows what became of it; what was measured is told at level debug.
 type judging struct {
-	id    string // of this host
-	log   *slog.Logger
-	began time.Time
-	timed func(door string, took time.Duration)
-	rules atomic.Pointer[ruling] // a message is judged by those that hold when its judging begins
+	id     string // of this host
+	log    *slog.Logger
+	began  time.Time
+	timed  func(door string, took time.Duration)
+	recent *console.Recent        // nil where nobody watches
+	rules  atomic.Pointer[ruling] // a message is judged by those that hold when its judging begins
 
 	mu      sync.Mutex
 	counts  map[tally]int64
@@ -101,7 +103,7 @@ func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, jud
 	}
 	took := time.Since(begun)
 	j.timed(env.Door, took)
-	j.note(env, &out.Verdict, source.ReadHeader(raw).MessageID(), len(raw), took)
+	j.note(env, &out.Verdict, raw, took)
 	out.Action, out.Reply = rules.acts.of(env, &out.Verdict)
 	return j.fields(out, rules)
 }
@@ -117,17 +119,21 @@ func (j *judging) fields(out filter.Judgement, rules *ruling) filter.Judgement {
 // pass is the doors' word for a message that is not judged.
 func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
 	out := filter.Pass(j.id, kind, reason)
-	j.note(env, &out.Verdict, "", 0, 0)
+	j.note(env, &out.Verdict, nil, 0)
 	return j.fields(out, j.rules.Load())
 }
 
-// note counts a message, and tells what was measured of it: never its subject or text.
-func (j *judging) note(env *filter.Envelope, v *filter.Verdict, id string, octets int, took time.Duration) {
-	verdict := v.Kind.String()
+// note counts a message, and tells what was measured of it: never its subject or text. Raw is nil where it was not judged.
+func (j *judging) note(env *filter.Envelope, v *filter.Verdict, raw []byte, took time.Duration) {
+	verdict, id := v.Kind.String(), ""
+	if raw != nil {
+		id = source.ReadHeader(raw).MessageID()
+	}
+	j.recent.Note(console.Judged{Envelope: env, Verdict: v, MessageID: id, Raw: raw})
 	j.log.LogAttrs(context.Background(), slog.LevelDebug, "judged",
 		slog.String("door", env.Door), slog.String("id", env.QueueID), slog.String("message_id", id),
 		slog.String("verdict", verdict), slog.String("reason", v.Reason), slog.Float64("sigma", round(v.Sigma)),
-		slog.String("cluster", v.Cluster), slog.Int("copies", v.Copies), slog.Int("octets", octets), slog.Duration("took", took))
+		slog.String("cluster", v.Cluster), slog.Int("copies", v.Copies), slog.Int("octets", len(raw)), slog.Duration("took", took))
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.counts[tally{env.Door, verdict, v.Reason}]++

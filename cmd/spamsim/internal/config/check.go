@@ -113,11 +113,12 @@ const shortestToken = 16
 // token68 is what may stand behind "Bearer" (RFC 6750 section 2.1).
 var token68 = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-// http checks that nobody off this machine reads the counters without a token.
+// http checks that nobody off this machine reads the counters without a token, nor the token on its way.
 func (k *checker) http(c *Config) {
 	token := c.HTTP.Token.Reveal()
 	for _, a := range c.HTTP.Listen {
 		k.want(token != "" || a.local(), "http.listen", "names %s, which is not of loopback: set http.token, which those who ask must bring", a)
+		k.want(c.TLS.Certificate != "" || a.local(), "http.listen", "names %s, which is not of loopback: set tls.certificate and tls.key, lest the token be read on its way", a)
 	}
 	k.want(token == "" || len(token) >= shortestToken && token68.MatchString(token), "http.token",
 		"is no token: write %d or more letters, digits and -._~+/, such as \"openssl rand -hex 20\" prints", shortestToken)

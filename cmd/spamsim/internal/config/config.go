@@ -67,7 +67,7 @@ type Dccifd struct {
 // HTTP is the small server for those who watch over the daemon.
 type HTTP struct {
 	Listen []Address `toml:"listen"`
-	Token  Secret    `toml:"token"` // for /metrics; needed where an address is not of loopback
+	Token  Secret    `toml:"token"` // for /metrics and the console; needed where an address is not of loopback
 }
 
 // Store is the file of clusters.
