@@ -9,7 +9,7 @@ import (
 
 // policy is what the configuration says of judging.
 func policy(c *config.Loaded) filter.Config {
-	p := filter.Config{ID: c.ID, Threshold: c.Bulk.Threshold, BulkCount: c.Bulk.Count, DKIMHosts: c.DKIMHosts}
+	p := filter.Config{ID: c.ID, Threshold: c.Bulk.Threshold, BulkCount: c.Bulk.Count, DKIMHosts: c.DKIMHosts, HideSubjects: !c.Store.Subjects}
 	for _, e := range c.Exempt {
 		rule := filter.Rule{Name: e.Name, ListID: e.ListID, Sender: e.Sender, Recipient: e.Recipient, DKIMDomain: e.DKIMDomain}
 		if e.Network != nil {

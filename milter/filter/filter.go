@@ -25,6 +25,8 @@ type Config struct {
 	Limits    parse.Limits
 	Rules     []Rule   // exempt rules, the first that matches holds
 	DKIMHosts []string // authserv-ids whose Authentication-Results are believed
+
+	HideSubjects bool // the store keeps none of what it counts or learns
 }
 
 // A Filter judges messages against one store. Its methods may be called from many goroutines.
@@ -78,7 +80,16 @@ func (f *Filter) Read(env *Envelope, raw []byte) (r *Reading) {
 		}
 	}()
 	m := parse.Parse(raw, f.config.Limits)
-	return &Reading{env: env, message: m, trace: store.NewTrace(m), x: transaction(env, m, raw)}
+	return &Reading{env: env, message: m, trace: f.trace(m), x: transaction(env, m, raw)}
+}
+
+// trace is what the store is shown of a message.
+func (f *Filter) trace(m *parse.Message) *store.Trace {
+	t := store.NewTrace(m)
+	if f.config.HideSubjects {
+		t.Sample = ""
+	}
+	return t
 }
 
 // CheckReading judges a message as Check does, and returns the evidence that the verdict was made of, empty where judging
@@ -165,7 +176,7 @@ type Outcome struct {
 // Train learns a message as known spam or known good; it is on disk once Store.Sync returns.
 func (f *Filter) Train(env *Envelope, raw []byte, l Label) (Outcome, error) {
 	m := parse.Parse(raw, f.config.Limits)
-	return Outcome(f.store.Train(store.NewTrace(m), transaction(env, m, raw), l)), nil
+	return Outcome(f.store.Train(f.trace(m), transaction(env, m, raw), l)), nil
 }
 
 // Forget takes a message's contribution back.

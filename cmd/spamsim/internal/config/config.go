@@ -74,6 +74,8 @@ type HTTP struct {
 type Store struct {
 	Path   string   `toml:"path"` // absolute after Load
 	Window Duration `toml:"window"`
+
+	Subjects bool `toml:"subjects" reload:"yes"` // keep those of clusters' first messages
 }
 
 // Bulk is when copies make a campaign.

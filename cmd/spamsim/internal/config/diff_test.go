@@ -145,7 +145,7 @@ func TestEveryReloadTagCounts(t *testing.T) {
 			got = append(got, s.path)
 		}
 	}
-	want := []string{"mode", "dkim_hosts", "compatibility_fields", "tls.certificate", "tls.key", "bulk.threshold", "bulk.count",
+	want := []string{"mode", "dkim_hosts", "compatibility_fields", "tls.certificate", "tls.key", "store.subjects", "bulk.threshold", "bulk.count",
 		"actions.bulk", "actions.spam", "limits.stop_time", "log.level"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
