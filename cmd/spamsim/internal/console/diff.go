@@ -170,14 +170,12 @@ func (t *templating) gap(i int) {
 				break
 			}
 		}
-		switch {
-		case slices.Contains(s.Variants, text):
-		case len(s.Variants) == maxVariants:
-			s.More++
-		default:
+		if !slices.Contains(s.Variants, text) {
 			s.Variants = append(s.Variants, text)
 		}
 	}
+	s.More = max(0, len(s.Variants)-maxVariants)
+	s.Variants = s.Variants[:len(s.Variants)-s.More]
 	if len(s.Variants) > 1 || len(s.Variants) == 1 && s.Variants[0] != "" {
 		t.out = append(t.out, s)
 	}

@@ -42,7 +42,7 @@ func TestTemplate(t *testing.T) {
 		{[]string{"you won a prize", "you won a big prize"}, "you won a [|big] prize"},
 		{[]string{"one two three", "four five six"}, "[one two three|four five six]"},
 		{[]string{"a b c d e", "a b c d e", "a b c d e", "quite another text"}, "a b c d e"},
-		{[]string{"buy now 1", "buy now 2", "buy now 3", "buy now 4", "buy now 5", "buy now 6"}, "buy now [1|2|3|4|+2]"},
+		{[]string{"buy now 1", "buy now 2", "buy now 3", "buy now 4", "buy now 5", "buy now 6", "buy now 6"}, "buy now [1|2|3|4|+2]"},
 		{[]string{"start one the two end", "start three the four end"}, "start [one the two|three the four] end"},
 		{[]string{"今日は晴れです", "今日は雨です"}, "今日は [晴れ|雨] です"},
 	} {
