@@ -54,7 +54,7 @@ func startBrowser(t testing.TB) *browser {
 	}
 	inRead.Close()
 	outWrite.Close()
-	watchdog := time.AfterFunc(4*lab.Patience, func() { _ = cmd.Process.Kill() })
+	watchdog := time.AfterFunc(8*lab.Patience, func() { _ = cmd.Process.Kill() })
 	b := &browser{t: t, to: inWrite, from: bufio.NewReader(outRead)}
 	t.Cleanup(func() {
 		inWrite.Close() // it ends when it is told no more

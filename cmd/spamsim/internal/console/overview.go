@@ -50,7 +50,6 @@ type overview struct {
 	Stats    control.Stats
 	Judged   int64 // by this daemon
 	Bulk     int64
-	Up       time.Duration
 	Spans    []overviewSpan
 	Span     overviewSpan
 	Picture  template.HTML
@@ -87,9 +86,6 @@ func (c *console) overview(w http.ResponseWriter, r *http.Request) {
 		if m.Verdict == filter.Bulk.String() {
 			o.Bulk += m.N
 		}
-	}
-	if stats.Since != nil {
-		o.Up = c.Now().Sub(*stats.Since).Round(time.Second)
 	}
 	columns := c.Recent.traffic(o.Span.columns, o.Span.each)
 	o.Picture = trafficPicture(columns, time.Duration(o.Span.each)*time.Minute)
@@ -139,43 +135,4 @@ func (c *console) campaigns(w http.ResponseWriter, r *http.Request) {
 	c.show(w, http.StatusOK, "campaigns", "/campaigns", "Campaigns", map[string]any{
 		"Views": views, "View": word, "Rows": c.rows(list), "Most": listCampaigns,
 	})
-}
-
-func (c *console) health(w http.ResponseWriter, r *http.Request) {
-	stats, err := c.svc.Stats(r.Context())
-	if err != nil {
-		c.failed(w, r, err)
-		return
-	}
-	c.show(w, http.StatusOK, "health", "/health", "Health", map[string]any{
-		"Ready": c.Ready(), "Stats": stats, "Levels": store.CalibrationChance, "Troubles": troubles(&stats),
-	})
-}
-
-// troubling are the counters of doors that ought to stay at 0, with what they mean.
-var troubling = map[string]string{
-	"hop_failed": "transactions broke at the next hop", "no_memory": "messages were put off for want of memory (limits.memory)",
-	"failed": "messages passed unjudged, since judging failed, took too long or was too busy", "limited": "connections were turned away because too many were open",
-}
-
-// A trouble is a counter that ought to be 0.
-type trouble struct {
-	Where, What string
-	N           int64
-}
-
-// troubles are what went wrong since the daemon began.
-func troubles(s *control.Stats) []trouble {
-	var out []trouble
-	if s.Held.Failures > 0 {
-		out = append(out, trouble{"store", "writes went wrong, each tried again", s.Held.Failures})
-	}
-	for _, door := range sortedKeys(s.Doors) {
-		for _, name := range sortedKeys(troubling) {
-			if n := s.Doors[door][name]; n > 0 {
-				out = append(out, trouble{door, troubling[name], n})
-			}
-		}
-	}
-	return out
 }

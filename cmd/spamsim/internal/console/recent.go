@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,13 +12,9 @@ import (
 
 // Bounds of what is kept in memory.
 const (
-	maxVerdicts   = 10_000
-	maxMinutes    = 25 * 60  // the columns of a day begin at full ten minutes
-	maxMessageID  = 200      // octets of one that are kept
-	maxCopies     = 8        // messages of one campaign, the last ones
-	maxCopy       = 64 << 10 // octets of a message that is kept
-	maxCopyOctets = 8 << 20  // of all messages that are kept
-	maxAllCopies  = 1000
+	maxVerdicts  = 10_000
+	maxMinutes   = 25 * 60 // the columns of a day begin at full ten minutes
+	maxMessageID = 200     // octets of one that are kept
 )
 
 // kinds is how many kinds of verdict there are.
@@ -40,13 +35,6 @@ type Entry struct {
 	Verdict   filter.Verdict
 	MessageID string // cut to maxMessageID octets
 	minute    int64
-}
-
-// A kept message is one of the last copies of a campaign, with the envelope that it came in.
-type kept struct {
-	entry    Entry
-	envelope filter.Envelope
-	raw      []byte
 }
 
 // Recent is what a daemon judged of late. It is kept in memory and nowhere else: the verdicts of the last 10,000 messages,
@@ -112,32 +100,6 @@ func (r *Recent) count(e *Entry) {
 	m.n[e.Verdict.Kind]++
 }
 
-// keep takes a copy, in the place of the oldest of its campaign where there are enough of those, and of the oldest of all
-// where there is no more room.
-func (r *Recent) keep(k *kept) {
-	own, first := 0, -1
-	for i := range r.copies {
-		if r.copies[i].entry.Verdict.Cluster == k.entry.Verdict.Cluster {
-			if own++; first < 0 {
-				first = i
-			}
-		}
-	}
-	if own >= maxCopies {
-		r.forget(first)
-	}
-	r.copies = append(r.copies, k)
-	r.octets += len(k.raw)
-	for r.octets > maxCopyOctets || len(r.copies) > maxAllCopies {
-		r.forget(0)
-	}
-}
-
-func (r *Recent) forget(i int) {
-	r.octets -= len(r.copies[i].raw)
-	r.copies = slices.Delete(r.copies, i, i+1)
-}
-
 // each calls do for every entry, the newest first, until it returns false. The lock is held.
 func (r *Recent) each(do func(e *Entry) bool) {
 	for i := range r.entries {
@@ -167,31 +129,6 @@ func (r *Recent) find(id string, n int) []Entry {
 		return nil
 	}
 	return r.latest(n, func(e *Entry) bool { return e.MessageID == id })
-}
-
-// message returns the newest copy with a Message-ID that is kept, nil where there is none.
-func (r *Recent) message(id string) *kept {
-	id = clipID(id)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := len(r.copies) - 1; i >= 0; i-- {
-		if r.copies[i].entry.MessageID == id {
-			return r.copies[i]
-		}
-	}
-	return nil
-}
-
-// ofCampaign returns the copies of a campaign, the newest first.
-func (r *Recent) ofCampaign(id string) (out []*kept) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := len(r.copies) - 1; i >= 0; i-- {
-		if r.copies[i].entry.Verdict.Cluster == id {
-			out = append(out, r.copies[i])
-		}
-	}
-	return out
 }
 
 // firstMinute is the minute in which the first of some columns begins: each begins at a multiple of its length, and now is

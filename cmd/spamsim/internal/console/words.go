@@ -13,7 +13,7 @@ import (
 
 // functions are those of the pages.
 var functions = template.FuncMap{
-	"visible": visible, "clipped": clipped, "count": countWord, "octets": octets, "day": day, "iso": iso, "number": anyNumber,
+	"visible": visible, "clipped": clipped, "count": countWord, "octets": octets, "number": anyNumber,
 	"percent": percent, "when": when, "spaced": func(s string) string { return strings.ReplaceAll(s, "_", " ") },
 	"dict": dict, "times100": func(x float64) float64 { return 100 * x }, "int64": func(n int) int64 { return int64(n) }, "share": func(n, of int) string { return percent(int64(n), int64(of)) },
 }
