@@ -1,94 +1,187 @@
 package store
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
-// lists are short lists of clusters in pages of words: a list is a word with its length and its class, and room for 2^class
-// clusters less that word.
+// lists are short lists of clusters in pages of octets, in the order in which the clusters were noted. Clusters get their
+// numbers in the order in which they come, so that a list's steps are small and are what is kept.
+//
+// A list is a word of its length, its class and the octets of its steps; a word with its last cluster; and from each
+// cluster to the next the step, zigzagged, as a varint. Its place is counted in words.
 type lists struct {
-	pages []*[pageSize]uint32
-	top   uint32               // the first word that was never used
-	free  [maxClass + 1]uint32 // by class: the first list that is free, each with the place of the next behind its head; 0 is none
+	pages []*[pageSize]byte
+	top   uint32                 // the first word that was never used
+	free  [len(listSizes)]uint32 // by class: the first list that is free, each with the place of the next; 0 is none
+	buf   []uint32               // what remove reads into
 }
 
 const (
-	pageSize = 1 << 16 // words
-	minClass = 2
-	maxClass = 9 // room for indexLimit
+	pageSize = 1 << 18 // octets
+	listHead = 8       // octets
+	wordSize = 4
 )
 
-func (l *lists) word(at uint32) *uint32 { return &l.pages[at/pageSize][at%pageSize] }
-
-// get returns a list, good until the next change.
-func (l *lists) get(at uint32) []uint32 {
-	page := l.pages[at/pageSize]
-	i := at % pageSize
-	n := page[i] >> 8
-	return page[i+1 : i+1+n : i+1+n]
+// listSizes are the octets that lists of a class have, each an eighth to a third more than the one before; the last has room
+// for indexLimit clusters however far apart.
+var listSizes = [...]uint32{
+	12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1288,
 }
 
-// alloc returns the place of an empty list of a class. Word 0 is never one.
+// The fields of a list's first word.
+const (
+	listClassShift = 9
+	listUsedShift  = 16
+	listLenMask    = 1<<listClassShift - 1
+	listClassMask  = 1<<(listUsedShift-listClassShift) - 1
+)
+
+// at returns the octets of a list, and what lies behind it.
+func (l *lists) at(at uint32) []byte {
+	const words = pageSize / wordSize
+	return l.pages[at/words][at%words*wordSize:]
+}
+
+// len is how many clusters a list has.
+func (l *lists) len(at uint32) int { return int(binary.LittleEndian.Uint32(l.at(at)) & listLenMask) }
+
+// appendTo appends the clusters of a list to out.
+func (l *lists) appendTo(out []uint32, at uint32) []uint32 {
+	b := l.at(at)
+	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[wordSize:])
+	steps := b[listHead : listHead+head>>listUsedShift]
+	from, x := len(out), uint32(0)
+	out = append(out, 0)
+	for i := 0; i < len(steps); {
+		step, shift := uint32(0), 0
+		for ; steps[i] >= 0x80; i++ {
+			step |= uint32(steps[i]&0x7f) << shift
+			shift += 7
+		}
+		step |= uint32(steps[i]) << shift
+		i++
+		x += step>>1 ^ -(step & 1)
+		out = append(out, x)
+	}
+	first := last - x // the steps are known before what they start from
+	for i := range out[from:] {
+		out[from+i] += first
+	}
+	return out
+}
+
+// zigzag writes the step from one cluster to the next, behind b.
+func zigzag(b []byte, from, to uint32) []byte {
+	step := to - from
+	step = step<<1 ^ uint32(int32(step)>>31)
+	for ; step >= 0x80; step >>= 7 {
+		b = append(b, byte(step)|0x80)
+	}
+	return append(b, byte(step))
+}
+
+// classOf is the smallest class with room for some octets.
+func classOf(octets int) uint32 {
+	class, _ := slices.BinarySearch(listSizes[:], uint32(octets))
+	return uint32(class)
+}
+
+// alloc returns the place of a list of a class, to be written. Word 0 is never one.
 func (l *lists) alloc(class uint32) uint32 {
 	if at := l.free[class]; at != 0 {
-		l.free[class] = *l.word(at + 1)
+		l.free[class] = binary.LittleEndian.Uint32(l.at(at))
 		return at
 	}
-	size := uint32(1) << class
-	at := (l.top + size - 1) &^ (size - 1) // so that none lies in two pages
-	if at == 0 {
-		at = size
+	const words = pageSize / wordSize
+	size := listSizes[class] / wordSize
+	at := max(1, l.top)
+	if at/words != (at+size-1)/words { // none lies in two pages
+		at = (at/words + 1) * words
 	}
 	l.top = at + size
-	if int(at/pageSize) == len(l.pages) {
-		l.pages = append(l.pages, new([pageSize]uint32))
+	if int(at/words) == len(l.pages) {
+		l.pages = append(l.pages, new([pageSize]byte))
 	}
 	return at
 }
 
-func (l *lists) release(at uint32) {
-	class := *l.word(at) & 0xff
-	*l.word(at + 1) = l.free[class]
+func (l *lists) release(at, class uint32) {
+	binary.LittleEndian.PutUint32(l.at(at), l.free[class])
 	l.free[class] = at
+}
+
+// put writes n clusters that end in last, by their steps, to a place of a class.
+func (l *lists) put(at, class uint32, n int, last uint32, steps []byte) {
+	b := l.at(at)
+	binary.LittleEndian.PutUint32(b, uint32(n)|class<<listClassShift|uint32(len(steps))<<listUsedShift)
+	binary.LittleEndian.PutUint32(b[wordSize:], last)
+	copy(b[listHead:], steps)
 }
 
 // pair makes a list of two clusters and returns its place.
 func (l *lists) pair(a, b uint32) uint32 {
-	at := l.alloc(minClass)
-	*l.word(at), *l.word(at + 1), *l.word(at + 2) = 2<<8|minClass, a, b
+	var room [binary.MaxVarintLen32]byte
+	steps := zigzag(room[:0], a, b)
+	class := classOf(listHead + len(steps))
+	at := l.alloc(class)
+	l.put(at, class, 2, b, steps)
 	return at
 }
 
 // add appends a cluster and returns the list's place, which may be another one. A list of indexLimit stays as it is.
 func (l *lists) add(at, cluster uint32) uint32 {
-	head := *l.word(at)
-	n, class := head>>8, head&0xff
+	b := l.at(at)
+	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[wordSize:])
+	n, class, used := int(head&listLenMask), head>>listClassShift&listClassMask, head>>listUsedShift
 	if n == indexLimit {
 		return at
 	}
-	if n+1 == 1<<class {
-		next := l.alloc(class + 1)
-		*l.word(next) = n<<8 | (class + 1)
-		copy(l.get(next), l.get(at))
-		l.release(at)
+	var room [binary.MaxVarintLen32]byte
+	step := zigzag(room[:0], last, cluster)
+	octets := listHead + used + uint32(len(step))
+	if octets > listSizes[class] {
+		was := class
+		class = classOf(int(octets))
+		next := l.alloc(class)
+		copy(l.at(next)[:listHead+used], b)
+		l.release(at, was)
 		at = next
 	}
-	*l.word(at + 1 + n) = cluster
-	*l.word(at) += 1 << 8
+	b = l.at(at)
+	copy(b[listHead+used:], step)
+	binary.LittleEndian.PutUint32(b, uint32(n+1)|class<<listClassShift|(octets-listHead)<<listUsedShift)
+	binary.LittleEndian.PutUint32(b[wordSize:], cluster)
 	return at
 }
 
-// remove drops a cluster. A list of which one cluster is left is no list any more: that one is returned.
-func (l *lists) remove(at, cluster uint32) (last uint32, left int) {
-	all := l.get(at)
+// remove drops a cluster and returns the list's place, which may be another one, and how many clusters are left. A list of
+// which one is left is no list any more: at is that cluster.
+func (l *lists) remove(at, cluster uint32) (place uint32, left int) {
+	l.buf = l.appendTo(l.buf[:0], at)
+	all := l.buf
 	i := slices.Index(all, cluster)
 	if i < 0 {
-		return 0, len(all)
+		return at, len(all)
 	}
 	left = len(all) - 1
 	all[i] = all[left]
-	*l.word(at) -= 1 << 8
+	all = all[:left]
+	class := binary.LittleEndian.Uint32(l.at(at)) >> listClassShift & listClassMask
 	if left == 1 {
-		last = all[0]
-		l.release(at)
+		l.release(at, class)
+		return all[0], 1
 	}
-	return last, left
+	var room [(indexLimit - 1) * binary.MaxVarintLen32]byte
+	steps := room[:0]
+	for i, x := range all[1:] {
+		steps = zigzag(steps, all[i], x)
+	}
+	if octets := uint32(listHead + len(steps)); octets > listSizes[class] || octets < listSizes[class]/2 {
+		l.release(at, class)
+		class = classOf(int(octets))
+		at = l.alloc(class)
+	}
+	l.put(at, class, left, all[left-1], steps)
+	return at, left
 }

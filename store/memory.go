@@ -22,6 +22,7 @@ type memory struct {
 type scratch struct {
 	evidence []float32 // by handle
 	touched  []uint32
+	handles  []uint32
 	common   []holders
 }
 
@@ -197,27 +198,29 @@ func (m *memory) matches(q *query) []match {
 	work := 0
 	for i := range q.features {
 		f := &q.features[i]
-		one, all := m.post.find(f.id)
+		ref, n := m.post.find(f.id)
 		static := float32(f.static) / weightUnit
 		switch {
-		case one != noCluster:
+		case ref == noCluster: // nobody
 			f.w = static
-			s.add(one, f.w)
-		case len(all) <= rareHolders:
-			f.w = m.weight(len(all), static)
-			work += len(all)
-			s.addAll(all, f.w)
+		case n == 1:
+			f.w = static
+			s.add(ref, f.w)
+		case n <= rareHolders:
+			f.w = m.weight(n, static)
+			work += n
+			s.addAll(&m.post.lists, ref, f.w)
 		default:
-			f.w = m.weight(len(all), static)
-			s.common = append(s.common, holders{all, f.w})
+			f.w = m.weight(n, static)
+			s.common = append(s.common, holders{ref, n, f.w})
 		}
 	}
-	slices.SortFunc(s.common, func(a, b holders) int { return len(a.all) - len(b.all) })
+	slices.SortFunc(s.common, func(a, b holders) int { return a.n - b.n })
 	for _, c := range s.common {
-		if work += len(c.all); work > maxWork {
+		if work += c.n; work > maxWork {
 			break
 		}
-		s.addAll(c.all, c.w)
+		s.addAll(&m.post.lists, c.list, c.w)
 	}
 	out := m.verify(q)
 	for _, h := range s.touched {
@@ -234,15 +237,17 @@ const (
 	maxWork     = 4096
 )
 
-// holders are the clusters that hold a common feature, and its weight.
+// holders are the clusters that hold a common feature, n of them, and its weight.
 type holders struct {
-	all []uint32
-	w   float32
+	list uint32
+	n    int
+	w    float32
 }
 
-func (s *scratch) addAll(handles []uint32, w float32) {
+func (s *scratch) addAll(l *lists, at uint32, w float32) {
 	if w > 0 {
-		for _, h := range handles {
+		s.handles = l.appendTo(s.handles[:0], at)
+		for _, h := range s.handles {
 			s.add(h, w)
 		}
 	}

@@ -13,35 +13,67 @@ import (
 	"spamsim/parse"
 )
 
+// The clusters of a feature stay in the order in which they were noted, but that the last takes the place of one that goes.
 func TestPostingsEqualMap(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var p postings
-	want := map[[2]uint32]bool{}
-	for range 60_000 {
-		k := [2]uint32{uint32(r.IntN(300)), uint32(r.IntN(200))}
-		if want[k] {
-			p.remove(k[0], k[1])
-			delete(want, k)
-		} else {
-			p.add(k[0], k[1])
-			want[k] = true
-		}
-	}
-	for id := range uint32(300) {
-		one, got := p.find(id)
-		if one != noCluster {
-			got = []uint32{one}
-		}
-		got = slices.Sorted(slices.Values(got))
-		var all []uint32
-		for c := range uint32(200) {
-			if want[[2]uint32{id, c}] {
-				all = append(all, c)
+	for _, far := range []uint32{1, 3_000, 1 << 22} { // between one cluster's number and the next
+		r := rand.New(rand.NewPCG(1, 2))
+		var p postings
+		want := map[uint32][]uint32{}
+		for range 60_000 {
+			id, c := uint32(r.IntN(300)), uint32(r.IntN(400))*far
+			all := want[id]
+			if i := slices.Index(all, c); i >= 0 {
+				p.remove(id, c)
+				all[i] = all[len(all)-1]
+				want[id] = all[:len(all)-1]
+			} else if p.add(id, c); len(all) < indexLimit {
+				want[id] = append(all, c)
 			}
 		}
-		if !slices.Equal(got, all) {
-			t.Fatalf("feature %d: %v, want %v", id, got, all)
+		for id := range uint32(300) {
+			if got := p.holders(id); !slices.Equal(got, want[id]) {
+				t.Fatalf("feature %d: %v, want %v", id, got, want[id])
+			}
 		}
+	}
+}
+
+// holders are the clusters that hold a feature.
+func (p *postings) holders(id uint32) []uint32 {
+	ref, n := p.find(id)
+	switch {
+	case ref == noCluster:
+		return nil
+	case n == 1:
+		return []uint32{ref}
+	}
+	return p.lists.appendTo(nil, ref)
+}
+
+// A list of as many clusters as there may be, as far apart as there may be, has room.
+func TestListHasRoom(t *testing.T) {
+	var l lists
+	at, want := l.pair(0, 1<<31-2), []uint32{0, 1<<31 - 2}
+	for i := range uint32(indexLimit) {
+		c := i%2*(1<<31-300) + i + 1
+		if at = l.add(at, c); len(want) < indexLimit {
+			want = append(want, c)
+		}
+	}
+	if got := l.appendTo(nil, at); !slices.Equal(got, want) || l.len(at) != indexLimit {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	for len(want) > 2 {
+		i := len(want) / 2
+		place, left := l.remove(at, want[i])
+		at, want[i] = place, want[len(want)-1]
+		want = want[:left]
+		if got := l.appendTo(nil, at); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	}
+	if last, left := l.remove(at, want[0]); last != want[1] || left != 1 {
+		t.Fatalf("%d of %d are left", last, left)
 	}
 }
 

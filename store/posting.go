@@ -47,17 +47,19 @@ func (s *shard) home(h uint64) int {
 	return int(hi)
 }
 
-// find returns the clusters that hold a feature, or where one does, that one and nil. The slice is good until the next change.
-func (p *postings) find(id uint32) (one uint32, all []uint32) {
+// find returns the cluster that holds a feature, noCluster where none does; where several do, n is how many and ref the
+// place of their list, which is good until the next change.
+func (p *postings) find(id uint32) (ref uint32, n int) {
 	s, h := p.at(id)
 	if s.used == 0 {
-		return noCluster, nil
+		return noCluster, 1
 	}
-	ref := uint32(s.slots[s.slot(id, h)])
+	ref = uint32(s.slots[s.slot(id, h)])
 	if ref&isList != 0 {
-		return noCluster, p.lists.get(ref &^ isList)
+		ref &^= isList
+		return ref, p.lists.len(ref)
 	}
-	return ref - 1, nil
+	return ref - 1, 1
 }
 
 // noCluster is no cluster's number.
@@ -66,7 +68,7 @@ const noCluster = ^uint32(0)
 // add notes that a cluster holds a feature; the caller adds a pair once.
 func (p *postings) add(id, cluster uint32) {
 	s, h := p.at(id)
-	if 4*(s.used+1) > 3*len(s.slots) {
+	if maxLoad*(s.used+1) > (maxLoad-1)*len(s.slots) {
 		s.grow()
 	}
 	i := s.slot(id, h)
@@ -83,9 +85,13 @@ func (p *postings) add(id, cluster uint32) {
 	s.slots[i] = uint64(id)<<32 | uint64(ref)
 }
 
+// maxLoad is one more than the parts that are used where there is one free: a shard grows by one in so many, so that of its
+// slots 0.71 to 0.83 are used.
+const maxLoad = 6
+
 func (s *shard) grow() {
 	old := s.slots
-	s.slots = make([]uint64, max(16, len(old)+len(old)/2))
+	s.slots = make([]uint64, max(16, len(old)+len(old)/maxLoad))
 	for _, x := range old {
 		if uint32(x) != 0 {
 			id := uint32(x >> 32)
@@ -104,9 +110,11 @@ func (p *postings) remove(id, cluster uint32) {
 	ref := uint32(s.slots[i])
 	switch {
 	case ref&isList != 0:
-		if last, left := p.lists.remove(ref&^isList, cluster); left == 1 {
-			s.slots[i] = uint64(id)<<32 | uint64(last+1)
+		place, left := p.lists.remove(ref&^isList, cluster)
+		if ref = isList | place; left == 1 {
+			ref = place + 1
 		}
+		s.slots[i] = uint64(id)<<32 | uint64(ref)
 	case ref == cluster+1:
 		s.free(i)
 	}
