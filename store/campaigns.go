@@ -128,7 +128,7 @@ func (s *Store) Campaign(id string) (Detail, error) {
 		return Detail{}, err
 	}
 	out := Detail{Campaign: s.campaign(c), BySender: c.senders.shares(), ByNet: c.nets.shares()}
-	for _, e := range c.elements {
+	for _, e := range c.elements.unpack() {
 		if c.inCore(e) > 0 {
 			out.Features++
 			if e.share() >= constantShare {

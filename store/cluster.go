@@ -12,23 +12,12 @@ const (
 	coreSize   = 224
 )
 
-// An element is a feature of a cluster.
-type element struct {
-	id    uint32
-	count uint8 // members that had it, of
-	since uint8 // the members since it came in, itself included
-	w     uint8 // weight by the shipped background, in sixteenths of a nat
-}
-
-// share is the part of the members that have the element.
-func (e element) share() float64 { return float64(e.count) / float64(e.since) }
-
 // A cluster is the stored trace of one campaign, or of one message.
 type cluster struct {
 	seq      uint64 // key in the file: order of arrival
 	copies   uint32
 	tau      float32 // features up to this rank are in the sketch of each member that has them
-	elements []element
+	elements elements
 	nilsimsa nilsimsa.Code // of the first member
 	simhash  uint64
 	senders  tally
@@ -60,8 +49,9 @@ const minShare = 0.15
 
 // absorb counts a message's features into the cluster and tells which came in and which fell out.
 func (c *cluster) absorb(q *query) (in, out []uint32) {
-	for i := range c.elements {
-		e := &c.elements[i]
+	es := c.elements.unpack()
+	for i := range es {
+		e := &es[i]
 		if e.since == 255 {
 			e.since, e.count = 128, e.count/2+e.count%2 // not (count+1)/2: 255+1 is 0
 		}
@@ -72,9 +62,10 @@ func (c *cluster) absorb(q *query) (in, out []uint32) {
 	}
 	if c.copies < maxGrowth {
 		c.tau = min(c.tau, q.tau())
-		in = c.extend(q)
-		out = c.shrink()
+		es, in = extend(es, q)
+		es, out = shrink(es)
 	}
+	c.elements = pack(c.elements, es)
 	return in, out
 }
 
@@ -82,29 +73,29 @@ func (c *cluster) absorb(q *query) (in, out []uint32) {
 // the footers of unrelated mail.
 const maxGrowth = 8
 
-func (c *cluster) extend(q *query) (in []uint32) {
-	have := make(map[uint32]bool, len(c.elements))
-	for _, e := range c.elements {
+// extend adds the features of a message that are not there yet.
+func extend(es []element, q *query) (more []element, in []uint32) {
+	have := make(map[uint32]bool, len(es))
+	for _, e := range es {
 		have[e.id] = true
 	}
 	for f := range q.sketch() {
 		if !have[f.id] {
-			c.elements = append(c.elements, element{f.id, 1, 1, f.static})
+			es = append(es, element{f.id, 1, 1, f.static})
 			in = append(in, f.id)
 		}
 	}
-	return in
+	return es, in
 }
 
 // shrink drops the elements that fewest members have, the youngest first, down to coreSize.
-func (c *cluster) shrink() (out []uint32) {
-	if len(c.elements) <= coreSize {
-		return nil
+func shrink(es []element) (less []element, out []uint32) {
+	if len(es) <= coreSize {
+		return es, nil
 	}
-	slices.SortStableFunc(c.elements, func(a, b element) int { return int(b.count) - int(a.count) })
-	for _, e := range c.elements[coreSize:] {
+	slices.SortStableFunc(es, func(a, b element) int { return int(b.count) - int(a.count) })
+	for _, e := range es[coreSize:] {
 		out = append(out, e.id)
 	}
-	c.elements = slices.Clone(c.elements[:coreSize])
-	return out
+	return es[:coreSize], out
 }

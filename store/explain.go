@@ -170,7 +170,7 @@ func (s *Store) hold(e *Explanation, q *query, m *match) map[uint64]knownFeature
 			known[f.draw] = knownFeature{mark: Differs}
 		}
 	}
-	for _, el := range m.c.elements {
+	for _, el := range m.c.elements.unpack() {
 		if m.c.inCore(el) == 0 {
 			continue
 		}

@@ -74,13 +74,15 @@ func (c *cluster) subtract(q *query, d *delivery) {
 	for _, r := range d.rcpts {
 		c.rcpts.remove(r)
 	}
-	for i := range c.elements {
-		e := &c.elements[i]
+	es := c.elements.unpack()
+	for i := range es {
+		e := &es[i]
 		if _, ok := q.find(e.id); ok && e.count > 0 {
 			e.count--
 		}
 		e.since = max(1, e.since-1, e.count)
 	}
+	c.elements = pack(c.elements, es)
 }
 
 // drop forgets a cluster.

@@ -7,7 +7,7 @@ import "math"
 func (m *memory) measure(q *query, h uint32) match {
 	x := match{handle: h, c: m.clusters[h]}
 	var parts [2]overlap // of text, and with octetBit of attachments
-	for _, e := range x.c.elements {
+	for _, e := range m.elements(x.c) {
 		u := x.c.inCore(e)
 		if u == 0 {
 			continue

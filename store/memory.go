@@ -23,6 +23,7 @@ type scratch struct {
 	evidence []float32 // by handle
 	touched  []uint32
 	handles  []uint32
+	elements []element
 	common   []holders
 }
 
@@ -302,9 +303,11 @@ func (m *memory) verify(q *query) []match {
 
 // insert stores a message as a cluster of its own.
 func (m *memory) insert(c *cluster, q *query) uint32 {
+	es := m.scratch.elements[:0]
 	for f := range q.sketch() {
-		c.elements = append(c.elements, element{f.id, 1, 1, f.static})
+		es = append(es, element{f.id, 1, 1, f.static})
 	}
+	m.scratch.elements, c.elements = es, pack(nil, es)
 	c.tau, c.copies = q.tau(), 1
 	return m.place(c)
 }
@@ -323,10 +326,16 @@ func (m *memory) place(c *cluster) uint32 {
 	if c.copies >= manyCopies {
 		m.many++
 	}
-	for _, e := range c.elements {
+	for _, e := range m.elements(c) {
 		m.post.add(e.id, h)
 	}
 	return h
+}
+
+// elements are those of a cluster, good until the next call.
+func (m *memory) elements(c *cluster) []element {
+	m.scratch.elements = c.elements.appendTo(m.scratch.elements[:0])
+	return m.scratch.elements
 }
 
 // join counts the message into a cluster.
@@ -355,7 +364,7 @@ func (m *memory) setCopies(c *cluster, n uint32) {
 // drop forgets a cluster.
 func (m *memory) drop(h uint32) {
 	m.setCopies(m.clusters[h], 0)
-	for _, e := range m.clusters[h].elements {
+	for _, e := range m.elements(m.clusters[h]) {
 		m.post.remove(e.id, h)
 	}
 	m.clusters[h] = nil
@@ -366,18 +375,19 @@ func (m *memory) drop(h uint32) {
 // merge moves what b holds into a; b is dropped.
 func (m *memory) merge(a, b uint32) {
 	ca, cb := m.clusters[a], m.clusters[b]
-	at := make(map[uint32]int, len(ca.elements))
-	for i, e := range ca.elements {
+	es := ca.elements.unpack()
+	at := make(map[uint32]int, len(es))
+	for i, e := range es {
 		at[e.id] = i
-		ca.elements[i].since = uint8(min(255, int(e.since)+int(min(cb.copies, 200))))
+		es[i].since = uint8(min(255, int(e.since)+int(min(cb.copies, 200))))
 	}
 	var in []uint32
-	for _, e := range cb.elements {
+	for _, e := range m.elements(cb) {
 		if i, ok := at[e.id]; ok {
-			x := &ca.elements[i]
+			x := &es[i]
 			x.count = uint8(min(int(x.since), int(x.count)+int(e.count)))
 		} else if ca.copies < maxGrowth || e.count > 1 {
-			ca.elements = append(ca.elements, e)
+			es = append(es, e)
 			in = append(in, e.id)
 		}
 	}
@@ -385,9 +395,11 @@ func (m *memory) merge(a, b uint32) {
 	for _, id := range in {
 		m.post.add(id, a)
 	}
-	for _, id := range ca.shrink() {
+	es, out := shrink(es)
+	for _, id := range out {
 		m.post.remove(id, a)
 	}
+	ca.elements = pack(ca.elements, es)
 	m.setCopies(ca, ca.copies+cb.copies)
 	ca.senders.merge(&cb.senders)
 	ca.nets.merge(&cb.nets)

@@ -228,7 +228,7 @@ func TestRecordKeepsAll(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
-	f.Add((&cluster{copies: 1, elements: []element{{1, 1, 1, 9}}, sample: "x"}).marshal())
+	f.Add((&cluster{copies: 1, elements: pack(nil, []element{{1, 1, 1, 9}}), sample: "x"}).marshal())
 	f.Add([]byte{1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var c, d cluster

@@ -25,7 +25,7 @@ var ErrRecord = errors.New("damaged record")
 
 func (c *cluster) marshal() []byte {
 	le := binary.LittleEndian
-	b := make([]byte, 0, 128+7*len(c.elements)+12*(len(c.senders.seen)+len(c.nets.seen)+len(c.rcpts.seen)))
+	b := make([]byte, 0, 128+7*c.elements.len()+12*(len(c.senders.seen)+len(c.nets.seen)+len(c.rcpts.seen)))
 	b = append(b, recordVersion, byte(c.label))
 	b = le.AppendUint32(b, c.copies)
 	b = le.AppendUint64(b, uint64(c.first))
@@ -35,8 +35,8 @@ func (c *cluster) marshal() []byte {
 		b = le.AppendUint64(b, w)
 	}
 	b = le.AppendUint64(b, c.simhash)
-	b = le.AppendUint16(b, uint16(len(c.elements)))
-	for _, e := range c.elements {
+	b = le.AppendUint16(b, uint16(c.elements.len()))
+	for _, e := range c.elements.unpack() {
 		b = append(le.AppendUint32(b, e.id), e.count, e.since, e.w)
 	}
 	for _, t := range []*tally{&c.senders, &c.nets, &c.rcpts} {
@@ -72,10 +72,11 @@ func (c *cluster) unmarshal(data []byte) error {
 		c.nilsimsa[i] = r.u64()
 	}
 	c.simhash = r.u64()
-	c.elements = make([]element, 0, r.room(7))
-	for range cap(c.elements) {
-		c.elements = append(c.elements, element{r.u32() & bits, r.byte(), max(1, r.byte()), r.byte()})
+	es := make([]element, r.room(7))
+	for i := range es {
+		es[i] = element{r.u32() & bits, r.byte(), max(1, r.byte()), r.byte()}
 	}
+	c.elements = pack(nil, es)
 	for _, t := range []*tally{&c.senders, &c.nets, &c.rcpts} {
 		n := r.u16()
 		t.over = r.u32()
