@@ -47,7 +47,10 @@ type Options struct {
 	Background []byte
 	// ReadOnly opens a file that may be read but not written, and no file as an empty store; what is counted is lost.
 	ReadOnly bool
-	OnError  func(error) // told of a commit that went wrong, which is tried again; nil: nobody is told
+	// Limit is how many clusters are kept, and a quarter of how many messages; 0: as many as come. Clusters that people
+	// labelled stay beyond it.
+	Limit   int
+	OnError func(error) // told of a commit that went wrong, which is tried again; nil: nobody is told
 }
 
 // A Store holds the clusters of recent mail. Its methods may be called from many goroutines.
@@ -61,6 +64,7 @@ type Store struct {
 	handles  map[uint64]uint32    // of clusters, by their seq
 	moved    map[uint64]uint64    // clusters that were merged away: their seq to that of the one that took them up
 	lastSeq  uint64
+	hand     hand  // drops clusters over the limit
 	swept    int64 // when clusters were last expired, Unix seconds
 	fits     [parse.CJK + 1]fit
 	unsaved  int // messages since fits were written
@@ -382,9 +386,13 @@ func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 	c.nets.add(d.network, 1)
 	s.lastSeq++
 	d.arrival = s.lastSeq
+	if old := s.messages[j.key]; old != nil { // its cluster is gone
+		s.changes.gone(j.key, old.arrival)
+	}
 	s.messages[j.key] = d
 	s.changes.cluster(c.seq)
 	s.changes.message(j.key)
+	s.bound(now, c.seq)
 	return c.seq
 }
 

@@ -84,6 +84,7 @@ func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Lo
 	d.conf.Store(conf)
 	d.store, err = store.Open(conf.Store.Path, store.Options{
 		Window:  conf.Store.Window.Duration,
+		Limit:   conf.Store.Clusters,
 		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
 	})
 	if err != nil {

@@ -92,6 +92,7 @@ func (a *app) local(conf *config.Loaded, want access) (*service, error) {
 	}
 	s, err := store.Open(path, store.Options{
 		Window:   conf.Store.Window.Duration,
+		Limit:    conf.Store.Clusters,
 		ReadOnly: want == toRead,
 		OnError:  func(err error) { a.warn("store %s: %v", path, err) },
 	})

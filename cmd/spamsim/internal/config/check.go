@@ -230,6 +230,7 @@ func (k *checker) numbers(c *Config) {
 	between(k, "limits.max_judged_size", c.Limits.MaxJudgedSize, 1<<10, 1<<30)
 	between(k, "limits.memory", c.Limits.Memory, c.Limits.MaxJudgedSize, 1<<40)
 	k.want(c.Bulk.Threshold >= 1 && c.Bulk.Threshold <= 8, "bulk.threshold", "is %v: write a number from 1 to 8", c.Bulk.Threshold)
+	between(k, "store.clusters", c.Store.Clusters, 1000, 100_000_000)
 	k.within("store.window", c.Store.Window, time.Hour, 366*day)
 	k.within("limits.stop_time", c.Limits.StopTime, time.Second, 10*time.Minute)
 }

@@ -72,10 +72,10 @@ type HTTP struct {
 
 // Store is the file of clusters.
 type Store struct {
-	Path   string   `toml:"path"` // absolute after Load
-	Window Duration `toml:"window"`
-
-	Subjects bool `toml:"subjects" reload:"yes"` // keep those of clusters' first messages
+	Path     string   `toml:"path"` // absolute after Load
+	Window   Duration `toml:"window"`
+	Clusters int      `toml:"clusters"`              // that are kept at most
+	Subjects bool     `toml:"subjects" reload:"yes"` // keep those of clusters' first messages
 }
 
 // Bulk is when copies make a campaign.
