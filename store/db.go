@@ -42,14 +42,17 @@ var (
 
 // openFile opens or makes the database and returns its key.
 func (s *Store) openFile(path string) (key []byte, err error) {
+	if err := inspect(path); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(path)
 	fresh := (err != nil || info.Size() == 0) && !s.opts.ReadOnly
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly})
+	db, err := openBolt(path, &bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrInUse)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("%s: %w: %w", path, ErrForeign, err)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, errPage):
+		return nil, blame(path, err)
 	case err != nil:
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -68,6 +71,16 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	}
 	s.db = db
 	return key, nil
+}
+
+// openBolt opens a database. Where bbolt gives up on its pages, the error wraps errPage.
+func openBolt(path string, o *bbolt.Options) (db *bbolt.DB, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("%w: %v", errPage, why)
+		}
+	}()
+	return bbolt.Open(path, 0o600, o)
 }
 
 func (s *Store) initialise(tx *bbolt.Tx) error {
@@ -370,7 +383,8 @@ func (s *Store) Close() error {
 	if s.unsaved > 0 {
 		s.unsaved = saveRecentEvery
 	}
-	return errors.Join(s.commits.commit(s), s.db.Close())
+	path := s.db.Path()
+	return errors.Join(s.commits.commit(s), os.Remove(path+openMark), s.db.Close())
 }
 
 // fileSize is the size of the file in bytes.

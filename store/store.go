@@ -49,8 +49,11 @@ type Options struct {
 	ReadOnly bool
 	// Limit is how many clusters are kept, and a quarter of how many messages; 0: as many as come. Clusters that people
 	// labelled stay beyond it.
-	Limit   int
-	OnError func(error) // told of a commit that went wrong, which is tried again; nil: nobody is told
+	Limit int
+	// OnDamage lets Open go on with an empty store where the file is damaged: it is told of the name that the file now has
+	// and of what is wrong with it. Nil: Open returns ErrDamaged, and the file stays where it is.
+	OnDamage func(aside string, err error)
+	OnError  func(error) // told of a commit that went wrong, which is tried again; nil: nobody is told
 }
 
 // A Store holds the clusters of recent mail. Its methods may be called from many goroutines.
@@ -124,8 +127,22 @@ var (
 	ErrVersion = errors.New("the store is of another version of spamsim")
 )
 
-// Open opens the store at path, or makes it. Path "" is a scratch store in memory.
+// Open opens the store at path, or makes it. Path "" is a scratch store in memory. A file that is not a store of spamsim, or
+// one of a later version, is left as it is.
 func Open(path string, o Options) (*Store, error) {
+	s, err := openStore(path, o)
+	if err == nil || !errors.Is(err, ErrDamaged) || o.OnDamage == nil || o.ReadOnly {
+		return s, err
+	}
+	aside, failed := setAside(path)
+	if failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	o.OnDamage(aside, err)
+	return openStore(path, o)
+}
+
+func openStore(path string, o Options) (*Store, error) {
 	if o.Window == 0 {
 		o.Window = 7 * 24 * time.Hour
 	}
@@ -155,9 +172,13 @@ func Open(path string, o Options) (*Store, error) {
 	if s.db != nil {
 		if err := s.load(); err != nil {
 			s.db.Close()
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 		}
 		if !o.ReadOnly {
+			if err := os.WriteFile(path+openMark, nil, 0o600); err != nil {
+				s.db.Close()
+				return nil, fmt.Errorf("open store: %w", err)
+			}
 			s.changes.reset()
 			s.commits.start(s)
 		}

@@ -83,8 +83,11 @@ func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Lo
 	d := &daemon{log: log, level: new(slog.LevelVar), failed: make(chan error, 1)}
 	d.conf.Store(conf)
 	d.store, err = store.Open(conf.Store.Path, store.Options{
-		Window:  conf.Store.Window.Duration,
-		Limit:   conf.Store.Clusters,
+		Window: conf.Store.Window.Duration,
+		Limit:  conf.Store.Clusters,
+		OnDamage: func(aside string, err error) {
+			log.Error("the store is damaged and set aside; mail is judged with an empty one", "aside", aside, "err", err)
+		},
 		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
 	})
 	if err != nil {

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// ErrDamaged is returned by Open for a file of spamsim that cannot be read whole.
+var ErrDamaged = errors.New("the store is damaged")
+
+// openMark is what the name of a store is followed by in that of an empty file that lies beside it while it is open for writing.
+// One that is found when the store is opened tells of an unclean stop.
+const openMark = ".open"
+
+// ours are octets that are in each store, wherever they are: the key and the value of the format lie side by side.
+var ours = append(bytes.Clone(keyFormat), formatName...)
+
+// inspect looks through a file that was not closed as it should be, while nobody else has it open. The error is ErrDamaged.
+func inspect(path string) error {
+	if _, err := os.Stat(path + openMark); err != nil {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // bbolt says it better
+	}
+	defer f.Close()
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return nil // in use, which bbolt will say
+	}
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return nil
+	}
+	if err := checkPages(f, info.Size()); err != nil {
+		return blame(path, err)
+	}
+	return nil
+}
+
+// blame says of a file that bbolt could not read whether it is a damaged one of ours or another program's.
+func blame(path string, why error) error {
+	if isOurs(path) {
+		return fmt.Errorf("%s: %w: %w", path, ErrDamaged, why)
+	}
+	return fmt.Errorf("%s: %w: %w", path, ErrForeign, why)
+}
+
+// isOurs says whether a file has the octets that each of our stores has.
+func isOurs(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const part = 1 << 20
+	buf, kept := make([]byte, part+len(ours)), 0
+	for {
+		n, err := io.ReadFull(f, buf[kept:])
+		have := buf[:kept+n]
+		if bytes.Contains(have, ours) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		kept = copy(buf, have[len(have)-len(ours)+1:])
+	}
+}
+
+// setAside gives a damaged file a name that says so, and returns it.
+func setAside(path string) (aside string, err error) {
+	stamp := time.Now().UTC().Format("20060102T150405.000")
+	aside = path + ".damaged-" + stamp
+	if err := os.Rename(path, aside); err != nil {
+		return "", fmt.Errorf("set the damaged store aside: %w", err)
+	}
+	return aside, nil
+}

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// aStore makes a store of some messages, closes it and returns its octets and a text that it knows.
+func aStore(t testing.TB, path string) (data []byte, text []string) {
+	t.Helper()
+	s := open(t, path, Options{Key: []byte("a key for tests, and a long one.")})
+	w := newWriter(90)
+	text = w.text(100)
+	for i := range 40 {
+		s.Count(traceOf(w.text(100)), from(i))
+		s.Count(traceOf(w.changed(text, 0.05)), from(1000+i))
+		if err := s.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, text
+}
+
+// rootPage is the page of the newest root.
+func rootPage(t *testing.T, data []byte) []byte {
+	t.Helper()
+	m, err := newestMeta(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := uint64(binary.LittleEndian.Uint32(m[8:]))
+	return data[binary.LittleEndian.Uint64(m[16:])*size:][:size]
+}
+
+// TestDamagedIsSetAside: what is wrong with a file after an unclean stop, its name with that said, and an empty store.
+func TestDamagedIsSetAside(t *testing.T) {
+	for name, harm := range map[string]func([]byte) []byte{
+		"both meta pages are gone": func(b []byte) []byte { clear(b[:8192]); return b },
+		"cut":                      func(b []byte) []byte { return b[:len(b)/2] },
+		"the root is gone":         func(b []byte) []byte { clear(rootPage(t, b)[:64]); return b },
+		"the root is another page": func(b []byte) []byte { rootPage(t, b)[0]++; return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "spamsim.db")
+			data, text := aStore(t, path)
+			data = harm(data)
+			write(t, path, data)
+			write(t, path+openMark, nil)
+			if _, err := Open(path, Options{}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
+				t.Fatalf("not asked to go on: %v", err)
+			}
+			told := ""
+			s := open(t, path, Options{OnDamage: func(aside string, err error) {
+				if told = aside; !errors.Is(err, ErrDamaged) {
+					t.Errorf("told of %v", err)
+				}
+			}})
+			if aside, err := os.ReadFile(told); !bytes.Equal(aside, data) || !strings.HasPrefix(told, path+".damaged-") {
+				t.Errorf("%s is not what was damaged: %v", told, err)
+			}
+			if n := s.Stats().Clusters; n != 0 {
+				t.Errorf("%d clusters in an empty store", n)
+			}
+			s.Count(traceOf(text), from(1))
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, path, Options{})
+			defer s.Close()
+			if ev := s.Judge(traceOf(text), from(2)); !ev.Member {
+				t.Errorf("the new store forgot: %+v", ev)
+			}
+		})
+	}
+}
+
+// TestDamagedRecordIsSetAside: pages that are whole, with a record that is not.
+func TestDamagedRecordIsSetAside(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	aStore(t, path)
+	edit(t, path, func(tx *bbolt.Tx) error { return tx.Bucket(bucketClusters).Put(bigEndian(1), []byte("no record")) })
+	if _, err := Open(path, Options{}); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrRecord) {
+		t.Fatalf("not asked to go on: %v", err)
+	}
+	told := 0
+	s := open(t, path, Options{OnDamage: func(string, error) { told++ }})
+	if s.Close() != nil || told != 1 {
+		t.Errorf("told %d times", told)
+	}
+}
+
+// TestForeignIsNeverMoved, whatever it is and whatever lies beside it.
+func TestForeignIsNeverMoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	data, _ := aStore(t, path)
+	for name, foreign := range map[string][]byte{
+		"text":            bytes.Repeat([]byte("no database\n"), 2000),
+		"another's, torn": bytes.ReplaceAll(data, ours, []byte("formatother program"))[:len(data)/2],
+	} {
+		write(t, path, foreign)
+		write(t, path+openMark, nil)
+		_, err := Open(path, Options{OnDamage: func(string, error) { t.Errorf("%s: set aside", name) }})
+		if !errors.Is(err, ErrForeign) || errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(after, foreign) {
+			t.Errorf("%s was changed", name)
+		}
+	}
+}
+
+// TestUncleanStop: a sound file is taken as it is, and only one that is closed is known to be.
+func TestUncleanStop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	_, text := aStore(t, path)
+	if _, err := os.Stat(path + openMark); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("closed, and its mark is there: %v", err)
+	}
+	write(t, path+openMark, nil)
+	s := open(t, path, Options{OnDamage: func(_ string, err error) { t.Errorf("a sound file: %v", err) }})
+	defer s.Close()
+	if ev := s.Judge(traceOf(text), from(1)); !ev.Member {
+		t.Errorf("it forgot: %+v", ev)
+	}
+	if _, err := os.Stat(path + openMark); err != nil {
+		t.Errorf("open, and no mark: %v", err)
+	}
+	if _, err := Open(path, Options{Timeout: 1}); !errors.Is(err, ErrInUse) {
+		t.Errorf("a store in use: %v", err)
+	}
+}
+
+// TestPagesThatPassAreRead: bbolt reads what checkPages lets pass, harmed at random.
+func TestPagesThatPassAreRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	data, _ := aStore(t, path)
+	if err := checkPages(bytes.NewReader(data), int64(len(data))); err != nil {
+		t.Fatalf("a sound file: %v", err)
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	passed := 0
+	for range 150 {
+		harmed := bytes.Clone(data)
+		page := r.IntN(len(harmed)/4096) * 4096
+		for range 1 + r.IntN(4) {
+			harmed[page+r.IntN(64)] ^= 1 << r.IntN(8)
+		}
+		if checkPages(bytes.NewReader(harmed), int64(len(harmed))) != nil {
+			continue
+		}
+		passed++
+		write(t, path, harmed)
+		s, err := Open(path, Options{})
+		if err == nil {
+			err = s.Close()
+		}
+		if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrForeign) {
+			t.Fatal(err)
+		}
+	}
+	if passed == 0 || passed == 150 {
+		t.Errorf("%d of 150 passed", passed)
+	}
+}
+
+func FuzzPages(f *testing.F) {
+	data, _ := aStore(f, filepath.Join(f.TempDir(), "spamsim.db"))
+	f.Add(data[:64], uint32(0))
+	f.Add([]byte{1, 2, 3}, uint32(4096))
+	f.Fuzz(func(t *testing.T, over []byte, at uint32) {
+		harmed := bytes.Clone(data)
+		copy(harmed[int(at)%len(harmed):], over)
+		if err := checkPages(bytes.NewReader(harmed), int64(len(harmed))); err != nil && err.Error() == "" {
+			t.Fatal(fmt.Sprint(err))
+		}
+	})
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
