@@ -9,6 +9,7 @@
 //	POST /v1/sync                   returns when all that was learnt is on disk
 //	GET  /v1/stats                  Stats
 //	GET  /v1/settings               the settings in effect by their names, as the file writes them, without secrets
+//	GET  /v1/backup                 the store's file as it is now, as octets; cut where something goes wrong amid
 //	GET  /v1/campaigns?view=live|size|newest|labelled&limit=N      store.Campaign, a list; limit 0 is all
 //	GET  /v1/campaigns/ID                                          store.Detail
 //	POST /v1/campaigns/ID/label?label=spam|ham|none[&name=NAME]    store.Campaign, as it is then
@@ -25,6 +26,7 @@ package control
 import (
 	"context"
 	"errors"
+	"io"
 	"net/netip"
 	"time"
 
@@ -57,6 +59,8 @@ type Service interface {
 	Stats(ctx context.Context) (Stats, error)
 	// Settings returns the settings in effect by their names.
 	Settings(ctx context.Context) (map[string]string, error)
+	// Backup writes the store's file as it is now, with all that was counted before, and returns its size.
+	Backup(ctx context.Context, w io.Writer) (octets int64, err error)
 
 	// Campaigns returns the first limit campaigns of a view, 0 for all.
 	Campaigns(ctx context.Context, v store.View, limit int) ([]store.Campaign, error)

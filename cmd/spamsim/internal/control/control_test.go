@@ -32,6 +32,7 @@ type record struct {
 	mu    sync.Mutex
 	calls []string
 	err   error
+	file  string        // of Backup
 	block chan struct{} // Check waits for it where it is not nil
 }
 
@@ -79,6 +80,14 @@ func (r *record) Stats(context.Context) (Stats, error) {
 
 func (r *record) Settings(context.Context) (map[string]string, error) {
 	return map[string]string{"bulk.count": "5"}, r.note("settings")
+}
+
+func (r *record) Backup(_ context.Context, w io.Writer) (int64, error) {
+	n := 0
+	if r.file != "" {
+		n, _ = io.WriteString(w, r.file)
+	}
+	return int64(n), r.note("backup")
 }
 
 var campaign = store.Campaign{

@@ -66,6 +66,7 @@ func Handler(s Service, limit int64) http.Handler {
 		settings, err := s.Settings(r.Context())
 		answer(w, settings, err)
 	})
+	m.HandleFunc("GET /v1/backup", h.backup)
 	h.campaignRoutes(m)
 	return m
 }

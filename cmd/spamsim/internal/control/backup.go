@@ -1,0 +1,46 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Backup writes the store's file as it is now to w.
+func (l *Local) Backup(_ context.Context, w io.Writer) (octets int64, err error) {
+	return l.Store.Backup(w)
+}
+
+// Backup writes the file of the daemon's store as it is now to w.
+func (c *Client) Backup(ctx context.Context, w io.Writer) (octets int64, err error) {
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://spamsim/v1/backup", nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		return 0, refusal(resp.StatusCode, answer)
+	}
+	if octets, err = io.Copy(w, resp.Body); err != nil {
+		return octets, fmt.Errorf("the backup is cut: %w", err)
+	}
+	return octets, nil
+}
+
+// backup answers with the file. Where it cannot go on it cuts the connection, so that nobody takes a part for the whole.
+func (h *handler) backup(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	octets, err := h.Backup(r.Context(), w)
+	switch {
+	case err != nil && octets > 0:
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		answer(w, nil, err)
+	}
+}
