@@ -372,6 +372,9 @@ var ErrClosed = errors.New("the store is closed")
 
 // Close writes what is not on disk yet and closes the file. No other method may run or follow.
 func (s *Store) Close() error {
+	s.mu.Lock()
+	s.sweep.end()
+	s.mu.Unlock()
 	if s.db == nil {
 		return nil
 	}

@@ -1,7 +1,5 @@
 package store
 
-import "time"
-
 // Learnt says what became of a message that was to be learnt or forgotten.
 type Learnt struct {
 	Done    bool
@@ -91,34 +89,4 @@ func (s *Store) drop(h uint32) {
 	s.memory.drop(h)
 	delete(s.handles, seq)
 	s.changes.cluster(seq)
-}
-
-// sweeps is how often in one window clusters are expired.
-const sweeps = 200
-
-// expire drops the clusters whose last copy came before the window. It looks once in a while only; now is the time of the
-// message at hand.
-func (s *Store) expire(now time.Time) {
-	at, window := now.Unix(), int64(s.opts.Window/time.Second)
-	if at-s.swept < window/sweeps && at >= s.swept {
-		return
-	}
-	s.swept = at
-	for h, c := range s.memory.clusters {
-		if c != nil && c.last < at-window && c.label == None {
-			s.drop(uint32(h))
-		}
-	}
-	for key, d := range s.messages {
-		if d.at < at-window && !d.taught {
-			delete(s.messages, key)
-			s.changes.gone(key, d.arrival)
-		}
-	}
-	for seq := range s.moved {
-		if _, ok := s.handles[s.now(seq)]; !ok {
-			delete(s.moved, seq)
-			s.changes.cluster(seq)
-		}
-	}
 }

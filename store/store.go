@@ -69,6 +69,7 @@ type Store struct {
 	lastSeq  uint64
 	hand     hand  // drops clusters over the limit
 	swept    int64 // when clusters were last expired, Unix seconds
+	sweep    sweep
 	fits     [parse.CJK + 1]fit
 	unsaved  int // messages since fits were written
 	changes  changes
