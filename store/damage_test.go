@@ -20,7 +20,7 @@ func aStore(t testing.TB, path string) (data []byte, text []string) {
 	s := open(t, path, Options{Key: []byte("a key for tests, and a long one.")})
 	w := newWriter(90)
 	text = w.text(100)
-	for i := range 40 {
+	for i := range 16 {
 		s.Count(traceOf(w.text(100)), from(i))
 		s.Count(traceOf(w.changed(text, 0.05)), from(1000+i))
 		if err := s.Sync(); err != nil {
@@ -155,7 +155,7 @@ func TestPagesThatPassAreRead(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	passed := 0
-	for range 60 {
+	for range 30 {
 		harmed := bytes.Clone(data)
 		page := r.IntN(len(harmed)/4096) * 4096
 		for range 1 + r.IntN(4) {
@@ -174,8 +174,8 @@ func TestPagesThatPassAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if passed == 0 || passed == 60 {
-		t.Errorf("%d of 60 passed", passed)
+	if passed == 0 || passed == 30 {
+		t.Errorf("%d of 30 passed", passed)
 	}
 }
 

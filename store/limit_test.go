@@ -28,7 +28,7 @@ func flood(t *testing.T, s *Store, w *writer, n int, campaigns [][]string) (mess
 
 // TestFloodPushesOutItself: unique mail, ten times as much as there is room for, leaves live campaigns as they were.
 func TestFloodPushesOutItself(t *testing.T) {
-	const limit = 300
+	const limit = 120
 	path := filepath.Join(t.TempDir(), "spamsim.db")
 	s := open(t, path, Options{Limit: limit})
 	w := newWriter(80)
