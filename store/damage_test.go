@@ -134,7 +134,6 @@ func TestUncleanStop(t *testing.T) {
 	}
 	write(t, path+openMark, nil)
 	s := open(t, path, Options{OnDamage: func(_ string, err error) { t.Errorf("a sound file: %v", err) }})
-	defer s.Close()
 	if ev := s.Judge(traceOf(text), from(1)); !ev.Member {
 		t.Errorf("it forgot: %+v", ev)
 	}
@@ -143,6 +142,22 @@ func TestUncleanStop(t *testing.T) {
 	}
 	if _, err := Open(path, Options{Timeout: 1}); !errors.Is(err, ErrInUse) {
 		t.Errorf("a store in use: %v", err)
+	}
+	if err := errors.Join(os.Remove(path+openMark), s.Close()); err != nil {
+		t.Errorf("somebody took the mark away: %v", err)
+	}
+}
+
+// TestNoMark: where the mark cannot be made the store is opened all the same, and somebody hears of it.
+func TestNoMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	if err := os.Mkdir(path+openMark, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	s := open(t, path, Options{OnError: func(error) { told++ }})
+	if err := s.Close(); err != nil || told != 1 {
+		t.Errorf("told %d times, %v", told, err)
 	}
 }
 

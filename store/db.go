@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -386,8 +387,11 @@ func (s *Store) Close() error {
 	if s.unsaved > 0 {
 		s.unsaved = saveRecentEvery
 	}
-	path := s.db.Path()
-	return errors.Join(s.commits.commit(s), os.Remove(path+openMark), s.db.Close())
+	err := s.commits.commit(s)
+	if unmark := os.Remove(s.db.Path() + openMark); !errors.Is(unmark, fs.ErrNotExist) {
+		err = errors.Join(err, unmark)
+	}
+	return errors.Join(err, s.db.Close())
 }
 
 // fileSize is the size of the file in bytes.

@@ -176,9 +176,8 @@ func openStore(path string, o Options) (*Store, error) {
 			return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 		}
 		if !o.ReadOnly {
-			if err := os.WriteFile(path+openMark, nil, 0o600); err != nil {
-				s.db.Close()
-				return nil, fmt.Errorf("open store: %w", err)
+			if err := os.WriteFile(path+openMark, nil, 0o600); err != nil && o.OnError != nil {
+				o.OnError(err) // an unclean stop will not be noticed
 			}
 			s.changes.reset()
 			s.commits.start(s)
