@@ -12,6 +12,7 @@ import (
 type fakeTB struct {
 	testing.TB
 	skipped, failed string
+	errors          []string
 }
 
 func (f *fakeTB) Helper()        {}

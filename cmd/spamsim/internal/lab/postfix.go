@@ -105,9 +105,21 @@ func (p *Postfix) run(t testing.TB, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// start runs Postfix's master as our own child, in a session of its own since it ends its children by process group.
-// It stops by itself after ten minutes (-e), should the test be killed.
+// start runs Postfix until the test ends.
 func (p *Postfix) start(t testing.TB) {
+	t.Helper()
+	p.launch(t)
+	t.Cleanup(func() {
+		p.Stop()
+		if t.Failed() {
+			t.Logf("postfix log:\n%s", p.Log())
+		}
+	})
+}
+
+// launch runs Postfix's master as our own child, in a session of its own since it ends its children by process group.
+// It stops by itself after ten minutes (-e), should the test be killed.
+func (p *Postfix) launch(t testing.TB) {
 	t.Helper()
 	daemons := p.run(t, "postconf", "-c", p.dir+"/conf", "-h", "daemon_directory")
 	p.master = exec.Command(daemons+"/master", "-c", p.dir+"/conf", "-d", "-e", "600")
@@ -115,12 +127,6 @@ func (p *Postfix) start(t testing.TB) {
 	if err := p.master.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		p.Stop()
-		if t.Failed() {
-			t.Logf("postfix log:\n%s", p.Log())
-		}
-	})
 }
 
 // Stop ends the instance and returns once nothing listens any more: master does not wait for its children.
@@ -132,6 +138,31 @@ func (p *Postfix) Stop() {
 			return
 		}
 	}
+}
+
+// running tells whether a process of the group runs; one that is dead and was not waited for does not.
+func running(group int) bool {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, _ := os.ReadFile(path)
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if f := strings.Fields(rest); len(f) > 2 && f[2] == strconv.Itoa(group) && f[0] != "Z" && f[0] != "X" {
+			return true
+		}
+	}
+	return false
+}
+
+// Kill ends the instance in the middle of whatever it does, all its processes at once, and starts it again. In between it
+// calls dead.
+func (p *Postfix) Kill(t testing.TB, dead func()) {
+	t.Helper()
+	_ = syscall.Kill(-p.master.Process.Pid, syscall.SIGKILL)
+	_ = p.master.Wait()
+	Eventually(t, "nothing of postfix runs", func() bool { return !running(p.master.Process.Pid) })
+	dead()
+	p.launch(t)
+	Eventually(t, "postfix listens again on "+p.Addr, func() bool { return listens(p.Addr) && listens(p.Inject) })
 }
 
 // Config is the folder of main.cf and master.cf.
@@ -155,15 +186,19 @@ func (p *Postfix) WaitLog(t testing.TB, pattern string) []string {
 	return found
 }
 
-// Queued counts the messages that Postfix has taken and not yet got rid of.
+// Queued counts the messages that Postfix has taken and not yet got rid of. A file that it still writes, or was writing when
+// it was killed, cannot be executed; one that it has taken can.
 func (p *Postfix) Queued() int {
 	n := 0
 	for _, queue := range []string{"incoming", "active", "deferred", "hold"} {
 		_ = filepath.WalkDir(filepath.Join(p.dir, "queue", queue), func(_ string, e fs.DirEntry, err error) error {
-			if err == nil && !e.IsDir() {
+			if err != nil || e.IsDir() {
+				return nil // a file may be gone by now
+			}
+			if info, err := e.Info(); err == nil && info.Mode()&0o100 != 0 {
 				n++
 			}
-			return nil // a file may be gone by now
+			return nil
 		})
 	}
 	return n

@@ -3,6 +3,7 @@ package lab
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -11,8 +12,13 @@ import (
 	"testing"
 )
 
-// Drop, as an answer, closes the connection without a reply.
-const Drop = "drop"
+// Answers that are none.
+const (
+	Drop       = "drop"  // closes the connection without a reply
+	CutContent = "cut"   // to DATA: says 354, reads a line of content and closes the connection
+	HalfClose  = "half"  // ends this side of the connection and reads on until the other has ended too
+	Raw        = "raw: " // what follows is sent as it is, and the connection closed
+)
 
 // A SinkConfig says how a sink behaves. The zero value takes everything.
 type SinkConfig struct {
@@ -23,6 +29,10 @@ type SinkConfig struct {
 	// Answer gives the reply to a command line, or to "." for the final dot, once the content is read; "" leaves
 	// it to the sink. Drop hangs up. It is called from many goroutines.
 	Answer func(line string) string
+
+	// Final, where there is one, takes each message at its final dot in place of the sink, which keeps none then, and gives
+	// the reply. It is called from many goroutines.
+	Final func(m Mail) string
 }
 
 // modern is what a sink offers unless told otherwise.
@@ -50,6 +60,8 @@ type Sink struct {
 	lines []string
 	cut   int
 	conns map[net.Conn]bool
+
+	closed bool
 }
 
 // StartSink starts a sink that lives until the test ends.
@@ -75,11 +87,22 @@ func StartSink(t testing.TB, c SinkConfig) *Sink {
 func (s *Sink) Close() {
 	s.l.Close()
 	s.mu.Lock()
+	s.closed = true
 	for c := range s.conns {
 		c.Close()
 	}
 	s.mu.Unlock()
 	s.wg.Wait()
+}
+
+// Kill stops the sink as a power cut does: connections are reset, and what was on its way in them is lost.
+func (s *Sink) Kill() {
+	s.mu.Lock()
+	for c := range s.conns {
+		_ = c.(*net.TCPConn).SetLinger(0)
+	}
+	s.mu.Unlock()
+	s.Close()
 }
 
 // Mails returns what was accepted so far, in order.
@@ -117,13 +140,24 @@ func (s *Sink) accept() {
 			return
 		}
 		s.mu.Lock()
+		if s.closed {
+			conn.Close()
+		}
 		s.conns[conn] = true
 		s.mu.Unlock()
 		s.wg.Go(func() {
-			defer conn.Close()
+			defer s.forget(conn)
 			(&sinkSession{Sink: s, conn: conn, r: bufio.NewReader(conn)}).serve()
 		})
 	}
+}
+
+// forget ends a connection.
+func (s *Sink) forget(conn net.Conn) {
+	conn.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, conn)
 }
 
 // A sinkSession is one connection to a sink.
@@ -160,7 +194,16 @@ func (s *sinkSession) serve() {
 
 // say sends a reply, whose lines are parted by LF; false ends the session.
 func (s *sinkSession) say(reply string) bool {
-	if reply == Drop {
+	if raw, ok := strings.CutPrefix(reply, Raw); ok {
+		_, _ = s.conn.Write([]byte(raw))
+		return false
+	}
+	switch reply {
+	case Drop:
+		return false
+	case HalfClose:
+		_ = s.conn.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, s.r)
 		return false
 	}
 	_, err := s.conn.Write([]byte(strings.ReplaceAll(reply, "\n", "\r\n") + "\r\n"))
@@ -181,7 +224,10 @@ func (s *sinkSession) answer(line, usual string) string {
 func (s *sinkSession) command(line string) bool {
 	verb, _, _ := strings.Cut(strings.ToUpper(line), " ")
 	reply := s.answer(line, s.usual(verb))
-	if reply == Drop {
+	if reply == CutContent {
+		if s.say(s.usual(verb)) {
+			_, _ = s.r.ReadSlice('\n')
+		}
 		return false
 	}
 	if reply[0] > '3' {
@@ -234,6 +280,9 @@ func (s *sinkSession) data() bool {
 		s.cut++
 		s.mu.Unlock()
 		return false
+	}
+	if s.config.Final != nil {
+		return s.say(s.config.Final(mail))
 	}
 	reply := s.answer(".", "250 2.0.0 Ok: kept")
 	if reply[0] == '2' {

@@ -13,6 +13,9 @@ import (
 // A Spamsim is the daemon as a process of its own, with a state folder and a configuration file of its own. The program
 // is the test binary itself under the name spamsim, which the tests' main puts on the path.
 type Spamsim struct {
+	// Under is a command line that runs the daemon, which is appended: from the next Start on.
+	Under []string
+
 	t    testing.TB
 	dir  string
 	cmd  *exec.Cmd
@@ -59,7 +62,7 @@ func (s *Spamsim) Start() {
 		s.t.Fatal(err)
 	}
 	defer log.Close() // the process has its own
-	s.cmd = s.unit.start(s.command("serve"))
+	s.cmd = s.unit.start(s.under(s.command("serve")))
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	before := s.serving()
 	if err := s.cmd.Start(); err != nil {
@@ -89,13 +92,24 @@ func (s *Spamsim) Signal(sig syscall.Signal) {
 	}
 }
 
+// under has a command run by another, if one is named.
+func (s *Spamsim) under(cmd *exec.Cmd) *exec.Cmd {
+	if len(s.Under) == 0 {
+		return cmd
+	}
+	by := exec.Command(s.Under[0], append(s.Under[1:], cmd.Args...)...)
+	by.Env = cmd.Env
+	return by
+}
+
 // serving counts how often the daemon said that it serves.
 func (s *Spamsim) serving() int { return strings.Count(s.Log(), "msg=serving") }
 
 // command is a spamsim command under the daemon's configuration.
 func (s *Spamsim) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("spamsim", args...)
-	cmd.Env = append(os.Environ(), "SPAMSIM_CONFIG="+s.dir+"/spamsim.toml")
+	cmd.Env = append(os.Environ(), "SPAMSIM_CONFIG="+s.dir+"/spamsim.toml",
+		"GORACE=atexit_sleep_ms=0") // else each command takes a second to end under the race detector
 	return cmd
 }
 
@@ -108,6 +122,9 @@ func (s *Spamsim) Run(args ...string) string {
 	}
 	return string(out)
 }
+
+// Pid is the daemon's process.
+func (s *Spamsim) Pid() int { return s.cmd.Process.Pid }
 
 // Stop ends the daemon as an operator does and fails the test where it does not end well.
 func (s *Spamsim) Stop() {
