@@ -124,6 +124,7 @@ func (e *entrance) proxyConfig() (smtpproxy.Config, error) {
 		ProxyPeers: prefixes(conf.SMTP.ProxyProtocol), XCLIENT: conf.SMTP.XCLIENT, NextHopProxy: proxyVersion(conf.SMTP), Auth: conf.SMTP.Auth,
 		MaxJudged: int(conf.Limits.MaxJudgedSize), MemoryBudget: int64(conf.Limits.Memory), MaxConns: conf.SMTP.Connections,
 		TLS: e.tls, Quarantine: quarantine.At(quarantineDir(conf)).Keep,
+		MaxConnsPer: conf.SMTP.PerNetwork,
 	}
 	if conf.SMTP.BareLF == "reject" {
 		c.BareLF = smtpproxy.RejectBareLF

@@ -78,8 +78,8 @@ func TestConnectionLimits(t *testing.T) {
 		b.Close()
 		eventually(t, "both are gone", func() bool { return s.Stats().Open == 0 })
 	}
-	if st := s.Stats(); st.Limited != 3 || st.Connections != 6 || len(s.perAddr) != 0 {
-		t.Errorf("%+v, %v", st, s.perAddr)
+	if st := s.Stats(); st.Limited != 3 || st.Connections != 6 || len(s.perNetwork) != 0 {
+		t.Errorf("%+v, %v", st, s.perNetwork)
 	}
 }
 

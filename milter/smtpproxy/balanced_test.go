@@ -59,8 +59,8 @@ func TestLoadBalancer(t *testing.T) {
 		second.Close()
 		eventually(t, "both are gone", func() bool { return s.Stats().Open == 0 })
 	}
-	if len(s.perAddr) != 0 {
-		t.Errorf("%v", s.perAddr)
+	if len(s.perNetwork) != 0 {
+		t.Errorf("%v", s.perNetwork)
 	}
 }
 

@@ -41,9 +41,11 @@ type client struct {
 	last     bool   // nothing is answered any more: the connection ends
 	out      []byte // scratch of flush
 
-	mu     sync.Mutex
-	idle   bool // reads a command outside a transaction
-	closed bool
+	mu        sync.Mutex
+	idle      bool      // reads a command outside a transaction
+	since     time.Time // of when a command is waited for; zero amid anything else
+	dismissed bool      // is to go, to make room
+	closed    bool
 }
 
 // A slot is one answer to a client: the text, or what reads the next hop's reply, which is awaited.
@@ -195,14 +197,33 @@ func (c *client) await() bool {
 	if c.idle && c.server.stopping() && c.r.Buffered() == 0 {
 		return false
 	}
-	_ = c.conn.SetReadDeadline(time.Now().Add(c.server.cfg.Timeouts.Command))
+	c.since = time.Now()
+	_ = c.conn.SetReadDeadline(c.since.Add(c.server.cfg.Timeouts.Command))
 	return true
 }
 
 func (c *client) resume() {
 	c.mu.Lock()
-	c.idle = false
+	c.idle, c.since = false, time.Time{}
 	c.mu.Unlock()
+}
+
+// silentFor is how long a client that may be sent away has not said what it wants.
+func (c *client) silentFor(now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.trusted || c.dismissed || c.since.IsZero() {
+		return 0
+	}
+	return now.Sub(c.since)
+}
+
+// dismiss ends the wait for a client's next command, and lets it hear so if it listens.
+func (c *client) dismiss() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dismissed = true
+	_ = c.conn.SetReadDeadline(past)
 }
 
 // farewell is said to a client that was waited for in vain.
@@ -240,9 +261,22 @@ func (c *client) flush() error {
 	if len(c.out) == 0 {
 		return nil
 	}
-	_ = c.conn.SetWriteDeadline(time.Now().Add(c.server.cfg.Timeouts.Command))
+	_ = c.conn.SetWriteDeadline(time.Now().Add(c.patience()))
 	_, err := c.conn.Write(c.out)
 	return err
+}
+
+// lastWord is how long a client that is sent away may take to hear it.
+const lastWord = time.Second
+
+// patience is how long a client may take to hear an answer.
+func (c *client) patience() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dismissed {
+		return lastWord
+	}
+	return c.server.cfg.Timeouts.Command
 }
 
 // Close sends what is still to be said and ends the connection. go-smtp calls it once it has no more to do.

@@ -89,8 +89,8 @@ type Config struct {
 	MaxMessage   int64 // octets of a message that is taken at all; 0 leaves it to the next hop
 	MaxJudged    int   // octets of a message that is judged, default 10 MiB; a larger one streams on, skipped
 	MemoryBudget int64 // octets of all messages held at one time, default 256 MiB; beyond it 452
-	MaxConns     int   // connections open at once, default 250; a further client gets 421
-	MaxConnsPer  int   // of one address that is not trusted, default 50
+	MaxConns     int   // connections open at once, default 250; a further client gets 421, or one that was silent for Timeouts.Busy
+	MaxConnsPer  int   // of one network (/24, IPv6 /64) that is not trusted, default 50
 	MaxJudging   int   // messages judged at once, default 4 for each processor; further ones wait
 
 	Timeouts Timeouts
@@ -101,7 +101,8 @@ type Config struct {
 // answer (smtpd_proxy_timeout) and the minutes that RFC 5321 section 4.5.3.2 asks of a server.
 type Timeouts struct {
 	Command time.Duration // silence of a client between commands, default 5 min (RFC 5321 section 4.5.3.2.7)
-	Data    time.Duration // silence of a client amid content, default 3 min
+	Busy    time.Duration // the same once MaxConns are open, of clients that are not trusted, default 10 s as Postfix has under stress
+	Data    time.Duration // silence of a client amid content, default 3 min; see minRate
 	Check   time.Duration // one judgement, default 5 s; then the message passes with verdict error
 	Answer  time.Duration // from the client's final dot until the hand-over begins, default 60 s; then 451
 	Abort   time.Duration // from the client's final dot until the next hop's, default 80 s; then it gets none
@@ -134,6 +135,7 @@ func (c *Config) fill() {
 	or(&c.MaxJudging, defaultJudging())
 	t := &c.Timeouts
 	or(&t.Command, 5*time.Minute)
+	or(&t.Busy, 10*time.Second)
 	or(&t.Data, 3*time.Minute)
 	or(&t.Check, 5*time.Second)
 	or(&t.Answer, 60*time.Second)

@@ -43,7 +43,7 @@ func (s *Server) admit(conn net.Conn) (*client, reply) {
 	switch {
 	case s.stopped:
 		return nil, replyStopping
-	case len(s.clients) >= s.cfg.MaxConns:
+	case len(s.clients) >= s.cfg.MaxConns && !s.makeRoom():
 		s.counters.limited.Add(1)
 		return nil, replyBusy
 	}
@@ -76,11 +76,11 @@ func (s *Server) enter(c *client) reply {
 	case len(s.cfg.RecipientDomains) == 0 && !s.introduces():
 		s.counters.denied.Add(1)
 		return replyDenied
-	case s.perAddr[c.addr] >= s.cfg.MaxConnsPer:
+	case s.perNetwork[network(c.addr)] >= s.cfg.MaxConnsPer:
 		s.counters.limited.Add(1)
 		return replyBusy
 	}
-	s.perAddr[c.addr]++
+	s.perNetwork[network(c.addr)]++
 	c.counted = true
 	return ""
 }
@@ -108,12 +108,49 @@ func (s *Server) forget(c *client) {
 	}
 	delete(s.clients, c)
 	if c.counted {
-		if s.perAddr[c.addr]--; s.perAddr[c.addr] == 0 {
-			delete(s.perAddr, c.addr)
+		of := network(c.addr)
+		if s.perNetwork[of]--; s.perNetwork[of] == 0 {
+			delete(s.perNetwork, of)
 		}
 	}
 	s.counters.open.Add(-1)
 	s.running.Done()
+}
+
+// searchEvery is how often at most makeRoom looks through all clients in vain.
+const searchEvery = 100 * time.Millisecond
+
+// makeRoom sends the client away whose next command was waited for longest, if that is longer than Timeouts.Busy: it is over
+// the limit until it has heard so. Trusted clients stay, since theirs are the site's own servers. s.mu is held.
+func (s *Server) makeRoom() bool {
+	now := time.Now()
+	if now.Sub(s.searched) < searchEvery {
+		return false
+	}
+	var who *client
+	longest := s.cfg.Timeouts.Busy
+	for c := range s.clients {
+		if d := c.silentFor(now); d >= longest {
+			who, longest = c, d
+		}
+	}
+	if who == nil {
+		s.searched = now
+		return false
+	}
+	who.dismiss()
+	s.counters.limited.Add(1)
+	return true
+}
+
+// network is that of an address, as copies are counted by it: whoever has one address of it can have them all.
+func network(addr netip.Addr) netip.Prefix {
+	bits := 24
+	if addr.Is6() {
+		bits = 64
+	}
+	p, _ := addr.Prefix(bits)
+	return p
 }
 
 // inside tells whether an address is in one of the networks.

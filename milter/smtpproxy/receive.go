@@ -7,12 +7,26 @@ import (
 	"spamsim/milter/filter"
 )
 
+// minRate is what clients that are not trusted must send amid content, octets a second, once Timeouts.Data is over: one that
+// sends an octet a minute would keep a connection and memory for ever. Modems sent ten times as much.
+const minRate = 100
+
+// deadline is until when the next octets of content must come.
+func (in *incoming) deadline(begun time.Time) time.Time {
+	now, wait := time.Now(), in.server.cfg.Timeouts.Data
+	if in.session.client.trusted {
+		return now.Add(wait)
+	}
+	late := now.Sub(begun) - time.Duration(min(in.size/minRate, 1<<32))*time.Second
+	return now.Add(wait - max(0, late))
+}
+
 // receive reads content to its end: held in memory, or passed on once it is too large to be judged, or for nothing
 // once it is sure to be refused. false is a client that went away or fell silent.
 func (in *incoming) receive() bool {
-	c := in.session.client
+	c, begun := in.session.client, time.Now()
 	for {
-		_ = c.conn.SetReadDeadline(time.Now().Add(in.server.cfg.Timeouts.Data))
+		_ = c.conn.SetReadDeadline(in.deadline(begun))
 		if _, err := c.r.Peek(1); err != nil {
 			return false
 		}

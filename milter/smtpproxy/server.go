@@ -32,7 +32,9 @@ type Server struct {
 	stopped   bool
 	listeners map[net.Listener]bool
 	clients   map[*client]bool
-	perAddr   map[netip.Addr]int // connections of those that are not trusted
+	searched  time.Time // when makeRoom found nobody to send away
+
+	perNetwork map[netip.Prefix]int // connections of those that are not trusted
 }
 
 // New makes a proxy. The next hop need not be up.
@@ -40,7 +42,7 @@ func New(c Config) (*Server, error) {
 	c.fill()
 	s := &Server{
 		cfg: c, log: c.Logger, budget: budget{limit: c.MemoryBudget}, judging: make(chan struct{}, c.MaxJudging),
-		listeners: map[net.Listener]bool{}, clients: map[*client]bool{}, perAddr: map[netip.Addr]int{},
+		listeners: map[net.Listener]bool{}, clients: map[*client]bool{}, perNetwork: map[netip.Prefix]int{},
 	}
 	s.base, s.cut = context.WithCancel(context.Background())
 	hop, err := parseNextHop(s)

@@ -226,6 +226,7 @@ func validHop(hop string) bool {
 
 func (k *checker) numbers(c *Config) {
 	between(k, "smtp.connections", c.SMTP.Connections, 1, 100_000)
+	between(k, "smtp.connections_per_network", c.SMTP.PerNetwork, 1, 100_000)
 	between(k, "bulk.count", c.Bulk.Count, 2, 1_000_000)
 	between(k, "limits.max_judged_size", c.Limits.MaxJudgedSize, 1<<10, 1<<30)
 	between(k, "limits.memory", c.Limits.Memory, c.Limits.MaxJudgedSize, 1<<40)

@@ -44,6 +44,7 @@ type SMTP struct {
 	RecipientDomains []string  `toml:"recipient_domains"`
 	ProxyProtocol    []Network `toml:"proxy_protocol"` // load balancers
 	Connections      int       `toml:"connections"`
+	PerNetwork       int       `toml:"connections_per_network"`
 	BareLF           string    `toml:"bare_lf"` // "normalize", "reject"
 }
 

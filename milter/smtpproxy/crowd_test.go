@@ -1,0 +1,119 @@
+package smtpproxy
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// from connects from another address of this host: all of 127.0.0.0/8 is here on Linux.
+func from(t testing.TB, ip, addr string) *talk {
+	t.Helper()
+	d := net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	conn, err := d.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &talk{conn, t, bufio.NewReader(conn)}
+}
+
+// TestCrowd: a thousand clients sit there and say nothing, as many as there may be, from twenty networks. Others get in all the
+// same, one network gets no more than its share whatever its addresses, and who sits there holds no message's memory.
+func TestCrowd(t *testing.T) {
+	hop := newFake(t, nil)
+	const all, share = 1000, 50
+	s, addr := start(t, Config{NextHop: hop.url(), MaxConns: all, MaxConnsPer: share, RecipientDomains: []string{"hop.test"},
+		Timeouts: Timeouts{Busy: time.Millisecond}})
+	for i := range all {
+		c := from(t, fmt.Sprintf("127.0.%d.%d", 1+i/share, 1+i%share), addr)
+		c.want("220")
+		if i%2 == 0 {
+			c.do("EHLO idle.test", "MAIL FROM:<a@idle.test>") // a transaction that was begun protects nobody
+		}
+	}
+	if st := s.Stats(); st.Open != all || st.Limited != 0 || st.Held != 0 {
+		t.Fatalf("%+v", st)
+	}
+	for i := range 20 {
+		var c *talk
+		eventually(t, "another network gets in", func() bool {
+			c = from(t, fmt.Sprintf("127.0.100.%d", 1+i), addr)
+			return strings.HasPrefix(c.reply(), "220")
+		})
+		c.do("EHLO client.test")
+		if reply := c.mail("x\r\n.\r\n"); !strings.HasPrefix(reply, "250") {
+			t.Errorf("mail amid the crowd: %q", reply)
+		}
+	}
+	eventually(t, "those sent away are gone", func() bool { return s.Stats().Open <= all })
+	if n := len(hop.mails()); n != 20 {
+		t.Errorf("%d messages were delivered", n)
+	}
+}
+
+// TestShareOfANetwork: other addresses of one network are no way round its share, and others are not touched by it.
+func TestShareOfANetwork(t *testing.T) {
+	hop := newFake(t, nil)
+	s, addr := start(t, Config{NextHop: hop.url(), MaxConnsPer: 3, RecipientDomains: []string{"hop.test"}})
+	for i := range 3 {
+		from(t, fmt.Sprintf("127.0.7.%d", 1+i), addr).want("220")
+	}
+	c := from(t, "127.0.7.200", addr)
+	c.want(string(replyBusy))
+	c.wantEnd()
+	from(t, "127.0.8.1", addr).want("220")
+	if st := s.Stats(); st.Open != 4 || st.Limited != 1 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestTrustedStay: the site's own servers are not sent away, whoever comes, and however long they are silent.
+func TestTrustedStay(t *testing.T) {
+	hop := newFake(t, nil)
+	s, addr := start(t, Config{NextHop: hop.url(), MaxConns: 2, Timeouts: Timeouts{Busy: time.Nanosecond}})
+	a, _ := hello(t, addr)
+	hello(t, addr)
+	for range 5 {
+		c := dialTalk(t, addr)
+		c.want(string(replyBusy))
+	}
+	a.do("NOOP")
+	if st := s.Stats(); st.Open != 2 || st.Limited != 5 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestDeadlineOfContent: what is waited for is the next octets, and beyond the first minutes a rate, but of trusted clients.
+func TestDeadlineOfContent(t *testing.T) {
+	s, err := New(Config{NextHop: "smtp://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const data = 3 * time.Minute // the default
+	for _, c := range []struct {
+		ago     time.Duration
+		size    int64
+		trusted bool
+		want    time.Duration
+	}{
+		{0, 0, false, data},
+		{time.Minute, 0, false, 2 * time.Minute},
+		{time.Hour, 0, false, data - time.Hour},
+		{time.Hour, 0, true, data},
+		{time.Hour, 100 * 3600, false, data},
+		{time.Hour, 100 * 3540, false, 2 * time.Minute},
+		{time.Hour, 1 << 60, false, data},
+	} {
+		in := &incoming{server: s, size: c.size, transaction: &transaction{session: &session{client: &client{trusted: c.trusted}}}}
+		now := time.Now()
+		got := in.deadline(now.Add(-c.ago)).Sub(now)
+		if got < c.want || got > c.want+time.Minute {
+			t.Errorf("%d octets in %v, trusted %v: %v, want %v", c.size, c.ago, c.trusted, got, c.want)
+		}
+	}
+}
