@@ -7,8 +7,12 @@ import (
 	"spamsim/milter/filter"
 )
 
-// actions are what is done with bulk mail, and with bulk mail whose cluster people labelled spam. The zero value tags.
-type actions struct{ bulk, spam filter.Action }
+// actions are what is done with bulk mail, and with bulk mail whose cluster people labelled spam; putOff, whether mail that is
+// not judged for want of time is put off. The zero value tags.
+type actions struct {
+	bulk, spam filter.Action
+	putOff     bool
+}
 
 // actionWords are the configuration's words.
 var actionWords = map[string]filter.Action{
@@ -25,12 +29,25 @@ func configuredActions(c *config.Loaded) actions {
 
 // wantedActions are those that mode enforce does.
 func wantedActions(c *config.Loaded) actions {
-	return actions{actionWords[c.Actions.Bulk], actionWords[c.Actions.Spam]}
+	return actions{actionWords[c.Actions.Bulk], actionWords[c.Actions.Spam], c.Limits.Overload == "tempfail"}
 }
 
 // quarantines tells whether any mail may be quarantined.
 func (a actions) quarantines() bool {
 	return a.bulk == filter.Quarantine || a.spam == filter.Quarantine
+}
+
+// unjudged decides what is done with a message that was not judged: it passes, or comes again when there is more time.
+func (a actions) unjudged(env *filter.Envelope, kind filter.Kind, reason string) (filter.Action, string) {
+	if a.putOff && kind == filter.Error && (reason == "timeout" || reason == "busy") && !queued(env) {
+		return filter.TempFail, "451 4.3.2 System too busy, try again later"
+	}
+	return filter.Tag, ""
+}
+
+// queued tells whether an MTA has a message in its queue.
+func queued(env *filter.Envelope) bool {
+	return env.Door == "lmtp" || env.Door == "smtp" && env.QueueID != ""
 }
 
 // of decides what is done with a message, and what its sender is told where it is turned away.
@@ -48,7 +65,7 @@ func (a actions) of(env *filter.Envelope, v *filter.Verdict) (filter.Action, str
 	if what != filter.Reject && what != filter.TempFail {
 		return what, ""
 	}
-	if env.Door == "lmtp" || env.Door == "smtp" && env.QueueID != "" {
+	if queued(env) {
 		return filter.Tag, ""
 	}
 	if what == filter.Reject {

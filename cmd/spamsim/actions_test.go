@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"testing"
 
 	"spamsim/milter/filter"
@@ -42,6 +43,35 @@ func TestActions(t *testing.T) {
 		got, reply := configuredActions(conf).of(&c.env, &c.v)
 		if got != c.want || reply != c.reply {
 			t.Errorf("%s, bulk %s, spam %s, %+v, %v: action %d, %q; want %d, %q", c.mode, c.bulk, c.spam, c.env, c.v.Kind, got, reply, c.want, c.reply)
+		}
+	}
+}
+
+// TestOverload: what is done with mail for which there was no time, and with all other mail that is not judged.
+func TestOverload(t *testing.T) {
+	front := filter.Envelope{Door: "smtp"}
+	for _, c := range []struct {
+		mode, overload string
+		env            filter.Envelope
+		kind           filter.Kind
+		reason         string
+		want           filter.Action
+	}{
+		{"enforce", "tempfail", front, filter.Error, "timeout", filter.TempFail},
+		{"enforce", "tempfail", front, filter.Error, "busy", filter.TempFail},
+		{"enforce", "tempfail", filter.Envelope{Door: "milter", QueueID: "4AB"}, filter.Error, "busy", filter.TempFail},
+		{"enforce", "pass", front, filter.Error, "busy", filter.Tag},
+		{"observe", "tempfail", front, filter.Error, "busy", filter.Tag},
+		{"enforce", "tempfail", front, filter.Error, "panic", filter.Tag}, // it would be put off for ever
+		{"enforce", "tempfail", front, filter.Skipped, "size", filter.Tag},
+		{"enforce", "tempfail", filter.Envelope{Door: "lmtp"}, filter.Error, "busy", filter.Tag},
+		{"enforce", "tempfail", filter.Envelope{Door: "smtp", QueueID: "4AB"}, filter.Error, "busy", filter.Tag},
+	} {
+		conf := testConfig(t, "mode = \""+c.mode+"\"\n[limits]\noverload = \""+c.overload+"\"\n")
+		j := newJudging(conf, nil, nil, slog.New(slog.DiscardHandler))
+		got := j.pass(&c.env, c.kind, c.reason)
+		if got.Action != c.want || (got.Reply != "") != (c.want == filter.TempFail) {
+			t.Errorf("%s, %s, %+v, %v %s: action %d, %q; want %d", c.mode, c.overload, c.env, c.kind, c.reason, got.Action, got.Reply, c.want)
 		}
 	}
 }

@@ -119,8 +119,10 @@ func (j *judging) fields(out filter.Judgement, rules *ruling) filter.Judgement {
 // pass is the doors' word for a message that is not judged.
 func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
 	out := filter.Pass(j.id, kind, reason)
+	rules := j.rules.Load()
 	j.note(env, &out.Verdict, nil, 0)
-	return j.fields(out, j.rules.Load())
+	out.Action, out.Reply = rules.acts.unjudged(env, kind, reason)
+	return j.fields(out, rules)
 }
 
 // note counts a message, and tells what was measured of it: never its subject or text. Raw is nil where it was not judged.

@@ -2,6 +2,7 @@ package smtpproxy
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"strings"
@@ -115,5 +116,47 @@ func TestDeadlineOfContent(t *testing.T) {
 		if got < c.want || got > c.want+time.Minute {
 			t.Errorf("%d octets in %v, trusted %v: %v, want %v", c.size, c.ago, c.trusted, got, c.want)
 		}
+	}
+}
+
+// TestOverload: more mail at once than there is memory for, and a filter that judges none of it. What is held stays within the
+// budget, the rest is asked to come back, and the next message after the crowd is like the first before it.
+func TestOverload(t *testing.T) {
+	hop := newFake(t, nil)
+	release := make(chan struct{})
+	check := func(context.Context, *envelope, []byte) judgement {
+		<-release
+		return judgement{}
+	}
+	const room = 8
+	s, addr := start(t, Config{NextHop: hop.url(), Check: check, MaxJudging: 1, MemoryBudget: room * firstHeld, Timeouts: Timeouts{Check: time.Hour}})
+	var in []*talk
+	for range 5 * room {
+		c, _ := hello(t, addr)
+		c.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>")
+		c.say("DATA\r\n")
+		if reply := c.reply(); strings.HasPrefix(reply, "354") {
+			in = append(in, c)
+		} else if reply != string(replyNoMemory) {
+			t.Fatalf("DATA: %q", reply)
+		}
+	}
+	if st := s.Stats(); len(in) != room || st.Held != room*firstHeld || st.NoMemory != 4*room {
+		t.Fatalf("%d are in, %+v", len(in), st)
+	}
+	for _, c := range in {
+		c.say(stuff(small))
+	}
+	close(release)
+	for _, c := range in {
+		c.want("250 ")
+	}
+	c, _ := hello(t, addr)
+	if reply := c.mail(stuff(small)); !strings.HasPrefix(reply, "250 ") {
+		t.Errorf("after the crowd: %q", reply)
+	}
+	eventually(t, "all is given back", func() bool { return s.Stats().Held == 0 })
+	if n := len(hop.mails()); n != room+1 {
+		t.Errorf("%d messages were delivered", n)
 	}
 }

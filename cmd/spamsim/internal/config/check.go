@@ -72,6 +72,7 @@ func (k *checker) top(c *Config) {
 	k.actions(c)
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "text", "json")
+	k.oneOf("limits.overload", c.Limits.Overload, "pass", "tempfail")
 	k.oneOf("smtp.bare_lf", c.SMTP.BareLF, "normalize", "reject")
 	k.want(c.StateDir == "" || strings.HasPrefix(c.StateDir, "/"), "state_dir", "is %q: write a path from the root", c.StateDir)
 }

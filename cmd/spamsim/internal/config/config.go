@@ -95,6 +95,7 @@ type Actions struct {
 type Limits struct {
 	MaxJudgedSize Size     `toml:"max_judged_size"`
 	Memory        Size     `toml:"memory"`
+	Overload      string   `toml:"overload" reload:"yes"` // "pass", "tempfail"
 	StopTime      Duration `toml:"stop_time" reload:"yes"`
 }
 
