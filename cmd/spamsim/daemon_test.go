@@ -35,12 +35,13 @@ func testEnv(t *testing.T) config.Env {
 	}
 }
 
-// testConfig is the built-in configuration in a new folder, on a free port, with further lines.
+// testConfig is the built-in configuration in a new folder, on a free port, with further lines. A daemon within the test's
+// process is not to confine it.
 func testConfig(t *testing.T, more string) *config.Loaded {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "spamsim.toml")
-	text := fmt.Sprintf("id = \"mx.example\"\nstate_dir = %q\n%s\n", filepath.Join(dir, "state"), more)
+	text := fmt.Sprintf("id = \"mx.example\"\nsandbox = false\nstate_dir = %q\n%s\n", filepath.Join(dir, "state"), more)
 	if !strings.Contains(more, "[smtp]") {
 		text += "[smtp]\nlisten = [\"127.0.0.1:0\"]\n"
 	}

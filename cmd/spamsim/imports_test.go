@@ -46,6 +46,7 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/lab":     nil,
 	"cmd/spamsim/internal/metrics": {"cmd/spamsim/internal/control"},
 	"cmd/spamsim/internal/near":    {"simhash"},
+	"cmd/spamsim/internal/sandbox": nil,
 	"cmd/spamsim/internal/source":  {"milter/filter"},
 	"cmd/spamsim/internal/systemd": nil,
 
@@ -53,7 +54,7 @@ var floors = map[string][]string{
 
 	"cmd/spamsim": {
 		"cmd/spamsim/internal/bench", "cmd/spamsim/internal/config", "cmd/spamsim/internal/console", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor",
-		"cmd/spamsim/internal/metrics", "cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/source",
+		"cmd/spamsim/internal/metrics", "cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/sandbox", "cmd/spamsim/internal/source",
 		"cmd/spamsim/internal/systemd",
 		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
 	},
@@ -79,6 +80,7 @@ var homes = map[string][]string{
 	"github.com/emersion/go-sasl":    {"milter/smtpproxy"},
 	"github.com/spf13/cobra":         {"cmd/spamsim/..."},
 	"github.com/prometheus":          {"cmd/spamsim/..."},
+	"github.com/landlock-lsm":        {"cmd/spamsim/internal/sandbox"},
 	"github.com/emersion/go-milter":  {}, // the tests' reference, never the product's
 
 	"log":      {"cmd/spamsim/..."},

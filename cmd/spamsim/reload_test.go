@@ -122,9 +122,9 @@ func TestReloadRefusesWhatIsBad(t *testing.T) {
 	r := startReloading(t, "# mark\n"+p.section()+"[bulk]\ncount = 7\n[smtp]\nlisten = [\"127.0.0.1:0\"]\n")
 	before := r.conf.Load()
 	for _, c := range []struct{ old, next, want string }{
-		{"count = 7", "count = 0", "spamsim.toml:8:1: bulk.count is 0: write 2 to 1000000"},
-		{"count = 0", "count = 7\ncuont = 8", "spamsim.toml:9:1: unknown key"},
-		{"cuont = 8", "]", "spamsim.toml:9:1: invalid"},
+		{"count = 7", "count = 0", "spamsim.toml:9:1: bulk.count is 0: write 2 to 1000000"},
+		{"count = 0", "count = 7\ncuont = 8", "spamsim.toml:10:1: unknown key"},
+		{"cuont = 8", "]", "spamsim.toml:10:1: invalid"},
 		{"\n]", "\n" + `threshold = 4.0`, ""},
 		{p.key, p.certificate, "tls: "},
 	} {

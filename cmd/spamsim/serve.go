@@ -57,6 +57,7 @@ func serve(ctx context.Context, h *host, conf *config.Loaded, out io.Writer) err
 	defer signal.Stop(h.reload)
 	log, level := newLogger(conf.Log, out)
 	slog.SetDefault(log) // for libraries that log by themselves
+	confine(conf, log)
 	passed, err := systemd.Sockets(h.getenv, h.pid)
 	if err != nil {
 		return err

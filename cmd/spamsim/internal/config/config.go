@@ -10,6 +10,7 @@ type Config struct {
 	ID        string   `toml:"id"`                      // name in the header, never empty after Load
 	Mode      string   `toml:"mode" reload:"yes"`       // "observe", "enforce"
 	StateDir  string   `toml:"state_dir"`               // absolute after Load
+	Sandbox   bool     `toml:"sandbox"`                 // the daemon reaches no files but its own
 	DKIMHosts []string `toml:"dkim_hosts" reload:"yes"` // authserv-ids, RFC 8601 section 2.5
 
 	CompatibilityFields bool `toml:"compatibility_fields" reload:"yes"`
