@@ -64,18 +64,36 @@ var bombs = map[string]func(n int) string{
 	"uuencode": func(n int) string {
 		return "Content-Transfer-Encoding: uuencode\n\nbegin 644 a\n" + times("#0V%T\n", n)
 	},
-	"UTF-7":            func(n int) string { return "Content-Type: text/plain; charset=utf-7\n\n" + times("+", n) },
-	"stray octets":     func(n int) string { return "Subject: x\n\n" + times("\xe9a", n) },
-	"carriage returns": func(n int) string { return "Subject: x\n\n" + times("\r", n) },
-	"links":            func(n int) string { return "Subject: x\n\n" + times("http://", n) },
+	"UTF-7":                func(n int) string { return "Content-Type: text/plain; charset=utf-7\n\n" + times("+", n) },
+	"stray octets":         func(n int) string { return "Subject: x\n\n" + times("\xe9a", n) },
+	"carriage returns":     func(n int) string { return "Subject: x\n\n" + times("\r", n) },
+	"links":                func(n int) string { return "Subject: x\n\n" + times("http://", n) },
+	"HTML of open tags":    func(n int) string { return htmlHead + times("<b>", n) + "the end" },
+	"HTML of hiding tags":  func(n int) string { return htmlHead + times(`<div style="display:none">`, n) + "the end" },
+	"HTML of quotes":       func(n int) string { return htmlHead + times("<blockquote>x", n) + "the end" },
+	"HTML of tables":       func(n int) string { return htmlHead + times("<table><tr><td>", n) + "the end" },
+	"HTML of closing tags": func(n int) string { return htmlHead + times("</b>", n) + "the end" },
+	"HTML of unclosed tags and their ends": func(n int) string {
+		return htmlHead + times("<i>", n/2) + times("</u>", n/2) + "the end"
+	},
+	"HTML of attributes":        func(n int) string { return htmlHead + "<a" + times(" x=y", n) + ">the end</a>" },
+	"HTML of one tag":           func(n int) string { return htmlHead + "<" + times("a", n) + ">the end" },
+	"HTML of comments":          func(n int) string { return htmlHead + times("<!-- -->", n) + "the end" },
+	"HTML of open comments":     func(n int) string { return htmlHead + times("<!--", n) + "the end" },
+	"HTML of entities":          func(n int) string { return htmlHead + times("&eacute;", n) + "the end" },
+	"HTML of half entities":     func(n int) string { return htmlHead + times("&#x", n) + "the end" },
+	"HTML of a style sheet":     func(n int) string { return htmlHead + "<style>" + times(".a{display:none}", n) + "</style>the end" },
+	"HTML of many style sheets": func(n int) string { return htmlHead + times("<style>.a{color:red}</style><p class=a>x", n) },
+	"HTML of links":             func(n int) string { return htmlHead + times("<a href=http://x>", n) + "the end" },
 	"attached texts": func(n int) string {
 		return multi + "x\n\n" + times("--x\nContent-Disposition: attachment; filename=x\n\n.\n", n)
 	},
 }
 
 const (
-	b64Head = "Content-Transfer-Encoding: base64\n\n"
-	qpHead  = "Content-Transfer-Encoding: quoted-printable\n\n"
+	b64Head  = "Content-Transfer-Encoding: base64\n\n"
+	htmlHead = "Content-Type: text/html\n\n"
+	qpHead   = "Content-Transfer-Encoding: quoted-printable\n\n"
 )
 
 func times(s string, n int) string { return strings.Repeat(s, n/len(s)+1) }
@@ -123,7 +141,7 @@ func TestBigBombs(t *testing.T) {
 	}
 	for name, size := range map[string]int{
 		"nested multiparts": 100_000 * 45, "nested messages": 100_000 * 30, "parts": 10_000 * 10,
-		"header of fields": 50 << 20, "header of one field": 50 << 20, "header of content fields": 50 << 20,
+		"HTML of open tags": 3_000_000, "header of fields": 50 << 20, "header of one field": 50 << 20, "header of content fields": 50 << 20,
 		"base64": 16 << 20, "base64 and plain": 16 << 20, "quoted-printable": 16 << 20,
 	} {
 		raw := []byte(bombs[name](size))
