@@ -315,9 +315,12 @@ func TestFitsSurvive(t *testing.T) {
 	for i := range maxRecent + 100 {
 		s.Count(traceOf(w.text(20)), from(i))
 	}
+	s.mu.Lock() // a commit may be under way
 	s.fits[parse.CJK].observe(2)
 	s.unsaved = 1
-	want, order := s.Calibrations(), s.marshalFits()
+	order := s.marshalFits()
+	s.mu.Unlock()
+	want := s.Calibrations()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/term"
@@ -26,7 +27,9 @@ type app struct {
 	configFile     string
 	storePath      string
 	quiet          bool
-	bar            *progress // on the terminal now, nil where none is
+
+	saying sync.Mutex // of standard error, to which a store tells its errors at any time
+	bar    *progress  // on the terminal now, nil where none is
 }
 
 // printf writes to standard output.
@@ -57,6 +60,8 @@ func (a *app) json(v any) error {
 
 // warn says what is wrong, also when quiet.
 func (a *app) warn(format string, args ...any) {
+	a.saying.Lock()
+	defer a.saying.Unlock()
 	if a.bar != nil {
 		a.bar.hide()
 	}
@@ -74,6 +79,8 @@ func (a *app) note(format string, args ...any) {
 
 // hint says what may help, below an error.
 func (a *app) hint(format string, args ...any) {
+	a.saying.Lock()
+	defer a.saying.Unlock()
 	fmt.Fprintf(a.stderr, format+"\n", args...)
 }
 

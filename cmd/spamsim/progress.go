@@ -40,8 +40,15 @@ func (a *app) progress(what string, total int64) *progress {
 	p.bar = progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what), progressbar.OptionShowBytes(true),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
-	a.bar = p
+	a.show(p)
 	return p
+}
+
+// show makes it the one on the terminal, nil none.
+func (a *app) show(p *progress) {
+	a.saying.Lock()
+	defer a.saying.Unlock()
+	a.bar = p
 }
 
 // add counts one message.
@@ -77,7 +84,7 @@ func (p *progress) hide() {
 func (p *progress) done() {
 	if p.bar != nil {
 		p.hide()
-		p.app.bar = nil
+		p.app.show(nil)
 	}
 }
 
