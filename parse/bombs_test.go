@@ -145,7 +145,7 @@ func TestBigBombs(t *testing.T) {
 		"base64": 16 << 20, "base64 and plain": 16 << 20, "quoted-printable": 16 << 20,
 	} {
 		raw := []byte(bombs[name](size))
-		if got, most := allocated(raw), uint64(4*len(raw))+4<<20; got > most {
+		if got, most := allocated(raw), uint64(perOctet*len(raw))+4<<20; got > most {
 			t.Errorf("%s: %d octets cost %d", name, len(raw), got)
 		}
 	}

@@ -321,6 +321,7 @@ func TestMilterGoesAway(t *testing.T) {
 	if reply := send(); reply[0] != '2' {
 		t.Fatal(reply)
 	}
+	r.delivered(t, 1) // Postfix may deliver the second before the first
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
 	if err := r.server.Shutdown(ctx); err != nil {
