@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync"
 )
 
 // A memory is the index of all live clusters. It is not safe for concurrent use.
@@ -98,14 +99,16 @@ const weightUnit = 16
 
 // query prepares a message. It reads only what never changes.
 func (m *memory) query(t *Trace) *query {
-	all, octets, weights := m.weigh(t)
-	enough := math.Inf(1)
+	w := weighings.Get().(*weighing)
+	defer w.keep()
+	octets, weights := m.weigh(t, w)
+	all, enough := w.all, math.Inf(1)
 	if len(all) > 2*maxQuery {
 		enough = spare * maxQuery / weights
 	}
-	order := ranks(all, enough)
+	order := w.ranks(enough)
 	if len(order) < min(len(all), maxQuery) {
-		order = ranks(all, math.Inf(1))
+		order = w.ranks(math.Inf(1))
 	}
 	slices.Sort(order)
 	n := min(len(order), maxQuery)
@@ -123,10 +126,26 @@ func (m *memory) query(t *Trace) *query {
 // below r.
 const spare = 1.5
 
-// weigh returns the features that tell something, without their ranks, and the sum of their weights; those of attachments
-// apart, which all are kept. The lowest bit of an id says which they are.
-func (m *memory) weigh(t *Trace) (all, octets []queried, weights float64) {
-	all = make([]queried, 0, len(t.features))
+// A weighing is all features of a message that tell something, and the order of their ranks; a query keeps few of them.
+type weighing struct {
+	all   []queried
+	order []uint64
+}
+
+// weighings are used again: one of a common message takes 100 KB.
+var weighings = sync.Pool{New: func() any { return new(weighing) }}
+
+// keep lets another message use it, but for what a huge one took.
+func (w *weighing) keep() {
+	if cap(w.all) <= 1<<14 {
+		weighings.Put(w)
+	}
+}
+
+// weigh puts down the features that tell something, without their ranks, and returns the sum of their weights; those of
+// attachments apart, which all are kept. The lowest bit of an id says which they are.
+func (m *memory) weigh(t *Trace, into *weighing) (octets []queried, weights float64) {
+	all := slices.Grow(into.all[:0], len(t.features))
 	for _, f := range t.features {
 		if static := m.back.weight(f); static > 0 {
 			keyed := mix(f.hash ^ m.key)
@@ -141,7 +160,8 @@ func (m *memory) weigh(t *Trace) (all, octets []queried, weights float64) {
 			weights += static
 		}
 	}
-	return all, octets, weights
+	into.all = all
+	return octets, weights
 }
 
 // octetBit marks the id of a feature of an attachment.
@@ -149,18 +169,19 @@ const octetBit = 1
 
 // ranks returns the ranks of at most enough, each with its place in all: ranks are positive, so their bits are in their
 // order.
-func ranks(all []queried, enough float64) []uint64 {
-	order := make([]uint64, 0, len(all))
-	for i := range all {
-		f := &all[i]
-		u, w := uniform(f.draw), float64(f.w)
-		if 1-u > enough*w {
+func (w *weighing) ranks(enough float64) []uint64 {
+	order := slices.Grow(w.order[:0], len(w.all))
+	for i := range w.all {
+		f := &w.all[i]
+		u, weight := uniform(f.draw), float64(f.w)
+		if 1-u > enough*weight {
 			continue // since -log u >= 1-u
 		}
-		if r := -math.Log(u) / w; r <= enough {
+		if r := -math.Log(u) / weight; r <= enough {
 			order = append(order, uint64(math.Float32bits(float32(r)))<<32|uint64(i))
 		}
 	}
+	w.order = order
 	return order
 }
 
