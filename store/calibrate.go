@@ -142,8 +142,10 @@ func (c *Calibrator) Report(s *Store) (CalibrationReport, error) {
 // nullRates holds the second half of some messages against the first.
 func nullRates(ts []*Trace, back *background, fits *[parse.CJK + 1]fit) {
 	s := &Store{memory: memory{back: back}}
-	for _, t := range ts[:len(ts)/2] {
-		s.memory.insert(&cluster{}, s.memory.query(t))
+	for i, t := range ts[:len(ts)/2] {
+		c := &cluster{seq: uint64(i)}
+		s.memory.begin(c, s.memory.query(t))
+		s.memory.place(c)
 	}
 	for _, t := range ts[len(ts)/2:] {
 		rate := math.Inf(1)

@@ -52,8 +52,8 @@ func (s *Store) Campaigns(v View, limit int) []Campaign {
 	for part := range slices.Chunk(all, lockedFor) {
 		s.mu.Lock()
 		for _, r := range part {
-			if h, ok := s.handles[r.seq]; ok { // it may have been merged or expired meanwhile
-				out = append(out, s.campaign(s.memory.clusters[h]))
+			if h, ok := s.memory.handle(r.seq); ok { // it may have been merged or expired meanwhile
+				out = append(out, s.campaign(s.memory.cluster(h)))
 			}
 		}
 		s.mu.Unlock()
@@ -70,8 +70,8 @@ type ranked struct {
 func (s *Store) ranked(v View) (out []ranked) {
 	for from, n := 0, 1; from < n; from += lockedFor {
 		s.mu.Lock()
-		n = len(s.memory.clusters)
-		for _, c := range s.memory.clusters[min(from, n):min(from+lockedFor, n)] {
+		n = len(s.memory.grown)
+		for _, c := range s.memory.grown[min(from, n):min(from+lockedFor, n)] {
 			if c != nil && (c.label != None || v != Labelled) && (c.copies > 1 || v == Labelled) {
 				out = append(out, ranked{c.seq, v.rank(c)})
 			}
@@ -119,14 +119,15 @@ type Hour struct {
 }
 
 // Campaign returns what is remembered of a cluster. The id of one that was merged away stands for the one that took it up,
-// which the answer names. The error is ErrNoCluster.
+// which the answer names. The error is ErrNoCluster, or that the file cannot be read.
 func (s *Store) Campaign(id string) (Detail, error) {
 	s.mu.Lock()
-	c, err := s.find(id)
+	h, err := s.find(id)
 	if err != nil {
 		s.mu.Unlock()
 		return Detail{}, err
 	}
+	c := s.full(h)
 	out := Detail{Campaign: s.campaign(c), BySender: c.senders.shares(), ByNet: c.nets.shares()}
 	for _, e := range c.elements.unpack() {
 		if c.inCore(e) > 0 {
@@ -139,13 +140,13 @@ func (s *Store) Campaign(id string) (Detail, error) {
 	own, since := s.family(c.seq), c.last-int64(s.opts.Window/time.Second)
 	s.mu.Unlock()
 	hours := map[int64]int{}
-	s.eachMessage(func(_ uint64, d *delivery) {
+	err = s.eachDelivery(func(_ uint64, d *delivery) {
 		if own[d.seq] && d.at >= since {
 			hours[d.at/hour]++
 		}
 	})
 	out.Hours = timeline(hours)
-	return out, nil
+	return out, err
 }
 
 // hour is an hour in seconds.
@@ -164,13 +165,13 @@ func timeline(hours map[int64]int) []Hour {
 	return out
 }
 
-// find returns the cluster of an id; the lock is held.
-func (s *Store) find(id string) (*cluster, error) {
-	h, ok := s.handles[s.now(s.seqOf(id))]
+// find returns the handle of the cluster of an id; the lock is held.
+func (s *Store) find(id string) (uint32, error) {
+	h, ok := s.memory.handle(s.now(s.seqOf(id)))
 	if !ok {
-		return nil, ErrNoCluster
+		return 0, ErrNoCluster
 	}
-	return s.memory.clusters[h], nil
+	return h, nil
 }
 
 // family returns the seq of a cluster and those of the ones that it took up; the lock is held.
@@ -184,30 +185,16 @@ func (s *Store) family(seq uint64) map[uint64]bool {
 	return own
 }
 
-// eachMessage calls do for every message, under the lock, which it gives up between them now and then: what comes or goes
-// meanwhile may be told of or not.
-func (s *Store) eachMessage(do func(key uint64, d *delivery)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for key, d := range s.messages {
-		do(key, d)
-		if n++; n%lockedFor == 0 {
-			s.mu.Unlock()
-			s.mu.Lock()
-		}
-	}
-}
-
 // Label sets what people say of a cluster, and its name: nil leaves the name as it is, "" takes it away, and one over 120
 // octets is cut. A labelled cluster does not expire. It is on disk once Sync has returned. The error is ErrNoCluster.
 func (s *Store) Label(id string, l Label, name *string) (Campaign, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.find(id)
+	h, err := s.find(id)
 	if err != nil {
 		return Campaign{}, err
 	}
+	c := s.memory.cluster(s.grow(h, s.full(h)))
 	c.label = l
 	if name != nil {
 		c.setName(*name)
@@ -224,27 +211,37 @@ func (c *cluster) setName(name string) {
 }
 
 // Drop forgets a cluster with its messages, and returns how many those were: the next copy is a first one. It is on disk
-// once Sync has returned. The error is ErrNoCluster.
+// once Sync has returned. The error is ErrNoCluster, or that the file cannot be read.
 func (s *Store) Drop(id string) (messages int, err error) {
 	s.mu.Lock()
-	c, err := s.find(id)
+	h, err := s.find(id)
 	if err != nil {
 		s.mu.Unlock()
 		return 0, err
 	}
-	own := s.family(c.seq)
-	for seq := range own {
-		delete(s.moved, seq)
-		s.changes.cluster(seq)
+	seq := s.memory.at(h).seq
+	own := s.family(seq)
+	for gone := range own {
+		delete(s.moved, gone)
+		s.changes.cluster(gone)
 	}
-	s.drop(s.handles[c.seq])
+	s.drop(h)
 	s.mu.Unlock()
-	s.eachMessage(func(key uint64, d *delivery) {
+	var keys []uint64
+	err = s.eachDelivery(func(key uint64, d *delivery) {
 		if own[d.seq] {
-			messages++
-			delete(s.messages, key)
-			s.changes.gone(key, d.arrival)
+			keys = append(keys, key)
 		}
 	})
-	return messages, nil
+	for part := range slices.Chunk(keys, lockedFor) {
+		s.mu.Lock()
+		for _, key := range part {
+			if _, ok := s.messages[key]; ok { // it may have expired meanwhile
+				s.disremember(key)
+				messages++
+			}
+		}
+		s.mu.Unlock()
+	}
+	return messages, err
 }

@@ -6,10 +6,10 @@ import "testing"
 func BenchmarkCampaigns(b *testing.B) {
 	s := scratchStore(b)
 	for i := range uint64(500_000) {
-		s.handles[i] = s.memory.place(&cluster{seq: i, copies: 1 + uint32(i%10/9*(1+i%1000)), heat: 1, last: int64(i), sample: "something"})
+		s.memory.place(&cluster{seq: i, copies: 1 + uint32(i%10/9*(1+i%1000)), heat: 1, last: int64(i), sample: "something"})
 	}
 	for i := range uint64(1_000_000) {
-		s.messages[mix(i)] = &delivery{seq: i / 2, at: int64(i)}
+		s.remember(mix(i), &delivery{seq: i / 2, at: int64(i)})
 	}
 	s.lastSeq = 500_000
 	id := s.id(4999)

@@ -72,8 +72,7 @@ func TestMoreThanALock(t *testing.T) {
 	s := scratchStore(t)
 	for i := range 2*lockedFor + 10 {
 		s.memory.place(&cluster{seq: uint64(i), copies: uint32(i), heat: 1})
-		s.handles[uint64(i)] = uint32(i)
-		s.messages[uint64(i)] = &delivery{seq: 7, at: int64(i)}
+		s.remember(uint64(i), &delivery{seq: 7, at: int64(i)})
 	}
 	s.lastSeq = 2*lockedFor + 10
 	if all := s.Campaigns(Biggest, 0); len(all) != 2*lockedFor+8 || all[0].Copies != 2*lockedFor+9 || all[len(all)-1].Copies != 2 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -25,11 +26,11 @@ import (
 //	moved     seq u64 of a cluster that was merged away: seq u64 of the one that took it up
 const (
 	formatName    = "spamsim store "
-	formatVersion = "3"
+	formatVersion = "4"
 )
 
 // formatsBefore are the versions that are migrated; their records are of the version of that number (record.go).
-var formatsBefore = []string{"1", "2"}
+var formatsBefore = []string{"1", "2", "3"}
 
 var (
 	bucketMeta     = []byte("meta")
@@ -48,7 +49,7 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	}
 	info, err := os.Stat(path)
 	fresh := (err != nil || info.Size() == 0) && !s.opts.ReadOnly
-	db, err := openBolt(path, &bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly})
+	db, err := openBolt(path, &bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly, InitialMmapSize: mapped})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrInUse)
@@ -74,6 +75,10 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	return key, nil
 }
 
+// mapped is how much of the address space the file may take before it is mapped anew, for which all readers would have to
+// end: the mail reads.
+const mapped = 1 << 36 & math.MaxInt
+
 // openBolt opens a database. Where bbolt gives up on its pages, the error wraps errPage.
 func openBolt(path string, o *bbolt.Options) (db *bbolt.DB, err error) {
 	defer func() {
@@ -81,8 +86,15 @@ func openBolt(path string, o *bbolt.Options) (db *bbolt.DB, err error) {
 			err = fmt.Errorf("%w: %v", errPage, why)
 		}
 	}()
-	return bbolt.Open(path, 0o600, o)
+	db, err = bbolt.Open(path, 0o600, o)
+	if err == nil {
+		db.AllocSize = fileStep
+	}
+	return db, err
 }
+
+// fileStep is by how much the file grows at once, octets.
+const fileStep = 1 << 20
 
 func (s *Store) initialise(tx *bbolt.Tx) error {
 	for _, name := range [][]byte{bucketMeta, bucketClusters, bucketMessages, bucketMoved} {
@@ -169,26 +181,38 @@ func (s *Store) loadCluster(k, v []byte) error {
 	}
 	c.seq = binary.BigEndian.Uint64(k)
 	s.lastSeq = max(s.lastSeq, c.seq)
-	s.handles[c.seq] = s.memory.place(c)
+	s.memory.place(c)
 	return nil
 }
 
 func (s *Store) loadMessage(k, v []byte) error {
+	key, d, err := readDelivery(arrivalOf(k), v)
+	if err != nil {
+		return err
+	}
+	s.lastSeq = max(s.lastSeq, d.arrival)
+	s.messages[key] = d.remembered()
+	if h, ok := s.memory.handle(s.now(d.seq)); ok && s.memory.at(h).state == grown {
+		s.memory.cluster(h).warm(d.at)
+	}
+	return nil
+}
+
+// arrivalOf is the arrival that a key of the bucket of messages stands for.
+func arrivalOf(k []byte) uint64 { return binary.BigEndian.Uint64(k) }
+
+// readDelivery reads a message as marshal wrote it.
+func readDelivery(arrival uint64, v []byte) (key uint64, d *delivery, err error) {
 	r := reader{data: v}
-	key := r.u64()
-	d := &delivery{arrival: binary.BigEndian.Uint64(k), seq: r.u64(), at: int64(r.u64()), sender: r.u64(), network: r.u64(), taught: r.byte() != 0}
+	key = r.u64()
+	d = &delivery{arrival: arrival, seq: r.u64(), at: int64(r.u64()), sender: r.u64(), network: r.u64(), taught: r.byte() != 0}
 	for len(r.data) >= 8 {
 		d.rcpts = append(d.rcpts, r.u64())
 	}
 	if r.cut {
-		return fmt.Errorf("message %x: %w", k, ErrRecord)
+		return 0, nil, fmt.Errorf("message %x: %w", arrival, ErrRecord)
 	}
-	s.lastSeq = max(s.lastSeq, d.arrival)
-	s.messages[key] = d
-	if h, ok := s.handles[s.now(d.seq)]; ok {
-		s.memory.clusters[h].warm(d.at)
-	}
-	return nil
+	return key, d, nil
 }
 
 func (d *delivery) marshal(key uint64) []byte {
@@ -258,8 +282,10 @@ func (s *Store) pending() []keyValue {
 	var out []keyValue
 	for seq := range s.changes.clusters {
 		put := keyValue{bucketClusters, bigEndian(seq), nil}
-		if h, ok := s.handles[seq]; ok {
-			put.value = s.memory.clusters[h].marshal()
+		if h, ok := s.memory.handle(seq); ok {
+			if put.value = s.marshal(h); put.value == nil {
+				continue // it is written
+			}
 		} else if into, ok := s.moved[seq]; ok {
 			out = append(out, keyValue{bucketMoved, bigEndian(seq), bigEndian(into)})
 		} else {
@@ -268,7 +294,7 @@ func (s *Store) pending() []keyValue {
 		out = append(out, put)
 	}
 	for key := range s.changes.messages {
-		if d := s.messages[key]; d != nil {
+		if d := s.unwritten.deliveries[key]; d != nil {
 			out = append(out, keyValue{bucketMessages, bigEndian(d.arrival), d.marshal(key)})
 		}
 	}
@@ -280,6 +306,14 @@ func (s *Store) pending() []keyValue {
 		out = append(out, keyValue{bucketMeta, keyRecent, s.marshalFits()})
 	}
 	return out
+}
+
+// marshal returns the record of a cluster; nil where it is a solo whose record was written.
+func (s *Store) marshal(h uint32) []byte {
+	if at := s.memory.at(h); at.state == alone {
+		return s.unwritten.records[at.seq]
+	}
+	return s.memory.cluster(h).marshal()
 }
 
 func bigEndian(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
@@ -350,6 +384,9 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) er
 		}
 		return fmt.Errorf("commit: %w", err)
 	}
+	s.mu.Lock()
+	s.written(&taken)
+	s.mu.Unlock()
 	c.done.Add(1)
 	return nil
 }

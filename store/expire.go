@@ -58,7 +58,7 @@ func (s *Store) expired(before int64) iter.Seq[struct{}] {
 			return
 		}
 		for seq := range s.moved {
-			if _, ok := s.handles[s.now(seq)]; !ok {
+			if _, ok := s.memory.handle(s.now(seq)); !ok {
 				delete(s.moved, seq)
 				s.changes.cluster(seq)
 			}
@@ -70,10 +70,10 @@ func (s *Store) expired(before int64) iter.Seq[struct{}] {
 }
 
 func (s *Store) expireClusters(before int64, pause func(cost int) bool) (done bool) {
-	for h := 0; h < len(s.memory.clusters); h++ {
+	for h := uint32(0); h < s.memory.top; h++ {
 		cost := 1
-		if c := s.memory.clusters[h]; c != nil && c.last < before && c.label == None {
-			s.drop(uint32(h))
+		if s.memory.expired(h, before) {
+			s.drop(h)
 			cost = dropCost
 		}
 		if !pause(cost) {
@@ -83,11 +83,23 @@ func (s *Store) expireClusters(before int64, pause func(cost int) bool) (done bo
 	return true
 }
 
+// expired says whether the last copy came before a time, Unix seconds, and nobody labelled it.
+func (m *memory) expired(h uint32, before int64) bool {
+	s := m.at(h)
+	switch s.state {
+	case alone:
+		return int64(s.last) < before
+	case grown:
+		c := m.grown[s.place]
+		return c.last < before && c.label == None
+	}
+	return false
+}
+
 func (s *Store) expireMessages(before int64, pause func(cost int) bool) (done bool) {
-	for key, d := range s.messages {
-		if d.at < before && !d.taught {
-			delete(s.messages, key)
-			s.changes.gone(key, d.arrival)
+	for key, r := range s.messages {
+		if r.before(before) {
+			s.disremember(key)
 		}
 		if !pause(1) {
 			return false

@@ -15,8 +15,8 @@ func TestExpiryInSlices(t *testing.T) {
 	s.mu.Lock()
 	for i := range uint64(old) {
 		c := &cluster{seq: i + 1, copies: 1, last: start.Unix(), elements: pack(nil, []element{{uint32(i) << 1, 1, 1, 9}})}
-		s.handles[c.seq] = s.memory.place(c)
-		s.messages[mix(i)] = &delivery{seq: c.seq, at: start.Unix()}
+		s.begin(c)
+		s.remember(mix(i), &delivery{seq: c.seq, at: start.Unix()})
 		s.moved[old+i] = c.seq
 	}
 	s.lastSeq = 2 * old
@@ -30,8 +30,8 @@ func TestExpiryInSlices(t *testing.T) {
 		x.Time = start.Add(2 * time.Hour)
 		s.Count(traceOf(w.text(20)), x)
 		left := 0
-		for seq := range s.handles {
-			if seq <= old {
+		for seq := range uint64(old) {
+			if _, ok := s.memory.handle(seq + 1); ok {
 				left++
 			}
 		}

@@ -106,9 +106,11 @@ func (s *Store) explain(q *query, x *Transaction, sigma float64) (Explanation, m
 	e := Explanation{Evidence: ev, Held: s.memory.live, Spoken: -1, MinWords: minTokens, CopyFrom: joinScore}
 	matches := j.matches
 	if ev.Known {
-		matches = []match{s.memory.measure(q, s.handles[s.now(s.messages[j.key].seq)])}
+		h, _ := s.memory.handle(s.now(s.delivery(j.key).seq))
+		matches = []match{s.memory.measure(q, h)}
 	}
 	for i := range matches {
+		matches[i].c = s.full(matches[i].handle)
 		e.Matches = append(e.Matches, s.matchOf(&matches[i], q.t, sigma))
 		if e.Spoken < 0 && e.Matches[i].Cluster == ev.Cluster {
 			e.Spoken = i

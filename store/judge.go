@@ -58,16 +58,18 @@ func (s *Store) judge(q *query, x *Transaction) (*judgement, Evidence) {
 	if !q.t.informative() {
 		return j, Evidence{Abstain: "short"}
 	}
-	if d := s.messages[j.key]; d != nil {
-		if h, ok := s.handles[s.now(d.seq)]; ok {
+	if d := s.delivery(j.key); d != nil {
+		if h, ok := s.memory.handle(s.now(d.seq)); ok {
 			return j, s.again(j, h)
 		}
 	}
 	j.matches = s.memory.matches(j.q)
-	for _, m := range j.matches {
+	for i := range j.matches {
+		m := &j.matches[i]
 		if m.score < joinScore {
 			break
 		}
+		m.c = s.full(m.handle)
 		j.members++
 	}
 	return j, s.evidence(j, x)

@@ -16,8 +16,8 @@ func (s *Store) Train(t *Trace, x *Transaction, l Label) Learnt {
 	if ev.Abstain != "" {
 		return Learnt{Reason: ev.Abstain}
 	}
-	if d := s.messages[j.key]; ev.Known {
-		return s.relabel(d, j.key, l)
+	if ev.Known {
+		return s.relabel(s.delivery(j.key), j.key, l)
 	}
 	return Learnt{Done: true, Cluster: s.id(s.count(j, x, l))}
 }
@@ -25,7 +25,7 @@ func (s *Store) Train(t *Trace, x *Transaction, l Label) Learnt {
 // relabel sets the label of the cluster that a message was counted into.
 func (s *Store) relabel(d *delivery, key uint64, l Label) Learnt {
 	seq := s.now(d.seq)
-	c := s.memory.clusters[s.handles[seq]]
+	c := s.whole(seq)
 	out := Learnt{Done: c.label != l, Cluster: s.id(seq)}
 	if !out.Done {
 		out.Reason = "known"
@@ -33,7 +33,7 @@ func (s *Store) relabel(d *delivery, key uint64, l Label) Learnt {
 	}
 	c.label, d.taught = l, true
 	s.changes.cluster(seq)
-	s.changes.message(key)
+	s.remember(key, d)
 	return out
 }
 
@@ -42,19 +42,18 @@ func (s *Store) Forget(t *Trace, x *Transaction) Learnt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := s.hash(x.Message)
-	d := s.messages[key]
+	d := s.delivery(key)
 	if d == nil {
 		return Learnt{Reason: "unknown"}
 	}
-	delete(s.messages, key)
-	s.changes.gone(key, d.arrival)
+	s.disremember(key)
 	seq := s.now(d.seq)
-	h, ok := s.handles[seq]
+	h, ok := s.memory.handle(seq)
 	if !ok {
 		return Learnt{Reason: "unknown"}
 	}
 	out := Learnt{Done: true, Cluster: s.id(seq)}
-	c := s.memory.clusters[h]
+	c := s.memory.cluster(h)
 	s.changes.cluster(seq)
 	if c.copies == 1 {
 		s.drop(h)
@@ -85,8 +84,14 @@ func (c *cluster) subtract(q *query, d *delivery) {
 
 // drop forgets a cluster.
 func (s *Store) drop(h uint32) {
-	seq := s.memory.clusters[h].seq
+	seq := s.memory.at(h).seq
 	s.memory.drop(h)
-	delete(s.handles, seq)
+	delete(s.unwritten.records, seq)
 	s.changes.cluster(seq)
+}
+
+// whole returns a live cluster, which may be changed.
+func (s *Store) whole(seq uint64) *cluster {
+	h, _ := s.memory.handle(seq)
+	return s.memory.cluster(s.grow(h, s.full(h)))
 }

@@ -59,13 +59,14 @@ func (s *Store) step(now int64, but uint64) {
 		}
 		return
 	}
-	h, ok := s.handles[s.hand.seq]
+	h, ok := s.memory.handle(s.hand.seq)
 	if !ok || s.hand.seq == but {
 		return
 	}
-	c := s.memory.clusters[h]
-	if c.label != None || c.use(now) > s.hand.lets {
-		return
+	if at := s.memory.at(h); at.state == grown {
+		if c := s.memory.cluster(h); c.label != None || c.use(now) > s.hand.lets {
+			return
+		}
 	}
 	s.drop(h)
 	s.hand.dropped++
@@ -89,10 +90,9 @@ func (c *cluster) use(now int64) useful {
 // forgetOne forgets some message that was not taught.
 func (s *Store) forgetOne() {
 	tries := 8
-	for key, d := range s.messages { // begins anywhere
-		if !d.taught {
-			delete(s.messages, key)
-			s.changes.gone(key, d.arrival)
+	for key, r := range s.messages { // begins anywhere
+		if !r.taught() {
+			s.disremember(key)
 			return
 		}
 		if tries--; tries == 0 {

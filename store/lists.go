@@ -5,28 +5,25 @@ import (
 	"slices"
 )
 
-// lists are short lists of clusters in pages of octets, in the order in which the clusters were noted. Clusters get their
-// numbers in the order in which they come, so that a list's steps are small and are what is kept.
+// lists are short lists of clusters, in the order in which the clusters were noted. Clusters get their numbers in the order
+// in which they come, so that a list's steps are small and are what is kept.
 //
-// A list is a word of its length, its class and the octets of its steps; a word with its last cluster; and from each
-// cluster to the next the step, zigzagged, as a varint. Its place is counted in words.
+// A list is 4 octets of its length, its class and the octets of its steps; 4 with its last cluster; and from each cluster
+// to the next the step, zigzagged, as a varint.
 type lists struct {
-	pages []*[pageSize]byte
-	top   uint32                 // the first word that was never used
-	free  [len(listSizes)]uint32 // by class: the first list that is free, each with the place of the next; 0 is none
-	buf   []uint32               // what remove reads into
+	arena
+	buf []uint32 // what remove reads into
 }
 
 const (
-	pageSize = 1 << 18 // octets
-	listHead = 8       // octets
-	wordSize = 4
+	listHead = 8 // octets
+	listLast = 4 // where the last cluster stands
 )
 
 // listSizes are the octets that lists of a class have, each an eighth to a third more than the one before; the last has room
 // for indexLimit clusters however far apart.
 var listSizes = [...]uint32{
-	12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1288,
+	16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1288,
 }
 
 // The fields of a list's first word.
@@ -37,19 +34,13 @@ const (
 	listClassMask  = 1<<(listUsedShift-listClassShift) - 1
 )
 
-// at returns the octets of a list, and what lies behind it.
-func (l *lists) at(at uint32) []byte {
-	const words = pageSize / wordSize
-	return l.pages[at/words][at%words*wordSize:]
-}
-
 // len is how many clusters a list has.
 func (l *lists) len(at uint32) int { return int(binary.LittleEndian.Uint32(l.at(at)) & listLenMask) }
 
 // appendTo appends the clusters of a list to out.
 func (l *lists) appendTo(out []uint32, at uint32) []uint32 {
 	b := l.at(at)
-	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[wordSize:])
+	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[listLast:])
 	steps := b[listHead : listHead+head>>listUsedShift]
 	from, x := len(out), uint32(0)
 	out = append(out, 0)
@@ -87,35 +78,14 @@ func classOf(octets int) uint32 {
 	return uint32(class)
 }
 
-// alloc returns the place of a list of a class, to be written. Word 0 is never one.
-func (l *lists) alloc(class uint32) uint32 {
-	if at := l.free[class]; at != 0 {
-		l.free[class] = binary.LittleEndian.Uint32(l.at(at))
-		return at
-	}
-	const words = pageSize / wordSize
-	size := listSizes[class] / wordSize
-	at := max(1, l.top)
-	if at/words != (at+size-1)/words { // none lies in two pages
-		at = (at/words + 1) * words
-	}
-	l.top = at + size
-	if int(at/words) == len(l.pages) {
-		l.pages = append(l.pages, new([pageSize]byte))
-	}
-	return at
-}
-
-func (l *lists) release(at, class uint32) {
-	binary.LittleEndian.PutUint32(l.at(at), l.free[class])
-	l.free[class] = at
-}
+// room returns the place of a list of a class, to be written.
+func (l *lists) room(class uint32) uint32 { return l.alloc(class, listSizes[class]) }
 
 // put writes n clusters that end in last, by their steps, to a place of a class.
 func (l *lists) put(at, class uint32, n int, last uint32, steps []byte) {
 	b := l.at(at)
 	binary.LittleEndian.PutUint32(b, uint32(n)|class<<listClassShift|uint32(len(steps))<<listUsedShift)
-	binary.LittleEndian.PutUint32(b[wordSize:], last)
+	binary.LittleEndian.PutUint32(b[listLast:], last)
 	copy(b[listHead:], steps)
 }
 
@@ -124,7 +94,7 @@ func (l *lists) pair(a, b uint32) uint32 {
 	var room [binary.MaxVarintLen32]byte
 	steps := zigzag(room[:0], a, b)
 	class := classOf(listHead + len(steps))
-	at := l.alloc(class)
+	at := l.room(class)
 	l.put(at, class, 2, b, steps)
 	return at
 }
@@ -132,7 +102,7 @@ func (l *lists) pair(a, b uint32) uint32 {
 // add appends a cluster and returns the list's place, which may be another one. A list of indexLimit stays as it is.
 func (l *lists) add(at, cluster uint32) uint32 {
 	b := l.at(at)
-	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[wordSize:])
+	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[listLast:])
 	n, class, used := int(head&listLenMask), head>>listClassShift&listClassMask, head>>listUsedShift
 	if n == indexLimit {
 		return at
@@ -143,7 +113,7 @@ func (l *lists) add(at, cluster uint32) uint32 {
 	if octets > listSizes[class] {
 		was := class
 		class = classOf(int(octets))
-		next := l.alloc(class)
+		next := l.room(class)
 		copy(l.at(next)[:listHead+used], b)
 		l.release(at, was)
 		at = next
@@ -151,18 +121,18 @@ func (l *lists) add(at, cluster uint32) uint32 {
 	b = l.at(at)
 	copy(b[listHead+used:], step)
 	binary.LittleEndian.PutUint32(b, uint32(n+1)|class<<listClassShift|(octets-listHead)<<listUsedShift)
-	binary.LittleEndian.PutUint32(b[wordSize:], cluster)
+	binary.LittleEndian.PutUint32(b[listLast:], cluster)
 	return at
 }
 
-// remove drops a cluster and returns the list's place, which may be another one, and how many clusters are left. A list of
-// which one is left is no list any more: at is that cluster.
-func (l *lists) remove(at, cluster uint32) (place uint32, left int) {
+// remove drops a cluster and returns the list's place, which may be another one, how many clusters are left, and whether it
+// was there. A list of which one is left is no list any more: at is that cluster.
+func (l *lists) remove(at, cluster uint32) (place uint32, left int, had bool) {
 	l.buf = l.appendTo(l.buf[:0], at)
 	all := l.buf
 	i := slices.Index(all, cluster)
 	if i < 0 {
-		return at, len(all)
+		return at, len(all), false
 	}
 	left = len(all) - 1
 	all[i] = all[left]
@@ -170,7 +140,7 @@ func (l *lists) remove(at, cluster uint32) (place uint32, left int) {
 	class := binary.LittleEndian.Uint32(l.at(at)) >> listClassShift & listClassMask
 	if left == 1 {
 		l.release(at, class)
-		return all[0], 1
+		return all[0], 1, true
 	}
 	var room [(indexLimit - 1) * binary.MaxVarintLen32]byte
 	steps := room[:0]
@@ -180,8 +150,8 @@ func (l *lists) remove(at, cluster uint32) (place uint32, left int) {
 	if octets := uint32(listHead + len(steps)); octets > listSizes[class] || octets < listSizes[class]/2 {
 		l.release(at, class)
 		class = classOf(int(octets))
-		at = l.alloc(class)
+		at = l.room(class)
 	}
 	l.put(at, class, left, all[left-1], steps)
-	return at, left
+	return at, left, true
 }

@@ -5,22 +5,12 @@ import "math"
 // measure holds the message against one cluster: the texts and the attachments each, and the better of the two counts, so
 // that one attachment is known under any text.
 func (m *memory) measure(q *query, h uint32) match {
-	x := match{handle: h, c: m.clusters[h]}
+	x := match{handle: h, c: m.cluster(h)}
 	var parts [2]overlap // of text, and with octetBit of attachments
-	for _, e := range m.elements(x.c) {
-		u := x.c.inCore(e)
-		if u == 0 {
-			continue
-		}
-		p := &parts[e.id&octetBit]
-		p.whole += u * float64(e.w) / weightUnit * e.share()
-		if i, ok := q.find(e.id); ok {
-			f := &q.features[i]
-			p.evidence += u * float64(f.w)
-			if f.rank <= x.c.tau || e.id&octetBit != 0 {
-				p.drawn += u * float64(f.w)
-			}
-		}
+	if s := m.at(h); s.state == alone {
+		m.share(s, q, &parts)
+	} else {
+		x.c.share(m.elements(x.c), q, &parts)
 	}
 	for i, f := range q.features {
 		if i >= q.text {
@@ -36,6 +26,25 @@ func (m *memory) measure(q *query, h uint32) match {
 		x.containment = files
 	}
 	return x
+}
+
+// share counts what a cluster of some elements and a message share.
+func (c *cluster) share(es []element, q *query, parts *[2]overlap) {
+	for _, e := range es {
+		u := c.inCore(e)
+		if u == 0 {
+			continue
+		}
+		p := &parts[e.id&octetBit]
+		p.whole += u * float64(e.w) / weightUnit * e.share()
+		if i, ok := q.find(e.id); ok {
+			f := &q.features[i]
+			p.evidence += u * float64(f.w)
+			if f.rank <= c.tau || e.id&octetBit != 0 {
+				p.drawn += u * float64(f.w)
+			}
+		}
+	}
 }
 
 // An overlap is what a message and a cluster share of one kind, in nats.

@@ -10,14 +10,19 @@ import (
 
 // A memory is the index of all live clusters. It is not safe for concurrent use.
 type memory struct {
-	key      uint64
-	back     *background
-	clusters []*cluster // by handle; nil is free
-	free     []uint32
-	live     int
-	many     int // clusters of manyCopies or more
-	post     postings
-	scratch  scratch
+	key     uint64
+	back    *background
+	slab    []*[slabSize]solo // by handle
+	top     uint32              // the first handle that was never used
+	free    []uint32            // handles
+	grown   []*cluster          // nil is free
+	vacated []uint32            // places of grown
+	ids     arena               // of solos
+	handles handles
+	live    int
+	many    int // clusters of manyCopies or more
+	post    postings
+	scratch scratch
 }
 
 type scratch struct {
@@ -26,6 +31,8 @@ type scratch struct {
 	handles  []uint32
 	elements []element
 	common   []holders
+	near     []uint32
+	octets   []byte
 }
 
 // A query is a message as the memory sees it.
@@ -33,7 +40,7 @@ type query struct {
 	t        *Trace
 	features []queried // by rank, at most maxQuery; behind them those of attachments
 	text     int       // how many features are not of attachments
-	table    []uint16  // by the low bits of a feature's id: its place in features + 1; linear probing
+	table    []uint16  // by the bits of a feature's id that a solo keeps: its place in features + 1; linear probing
 	sender   uint64
 }
 
@@ -51,12 +58,23 @@ const maxQuery = 256
 // find returns the place of a feature.
 func (q *query) find(id uint32) (int, bool) {
 	mask := len(q.table) - 1
-	for i := int(id) & mask; q.table[i] != 0; i = (i + 1) & mask {
+	for i := int(id>>nearBits) & mask; q.table[i] != 0; i = (i + 1) & mask {
 		if at := int(q.table[i]) - 1; q.features[at].id == id {
 			return at, true
 		}
 	}
 	return 0, false
+}
+
+// near returns the feature of an id of which a solo keeps so much, and of text or attachments; nil where there is none.
+func (q *query) near(id, of uint32) *queried {
+	mask := len(q.table) - 1
+	for i := int(id) & mask; q.table[i] != 0; i = (i + 1) & mask {
+		if f := &q.features[q.table[i]-1]; f.id>>nearBits == id && f.id&octetBit == of {
+			return f
+		}
+	}
+	return nil
 }
 
 // tabulate makes find work.
@@ -67,7 +85,7 @@ func (q *query) tabulate() {
 	}
 	q.table = make([]uint16, size)
 	for at, f := range q.features {
-		i := int(f.id) & (size - 1)
+		i := int(f.id>>nearBits) & (size - 1)
 		for q.table[i] != 0 {
 			i = (i + 1) & (size - 1)
 		}
@@ -149,7 +167,7 @@ func (m *memory) weigh(t *Trace, into *weighing) (octets []queried, weights floa
 	for _, f := range t.features {
 		if static := m.back.weight(f); static > 0 {
 			keyed := mix(f.hash ^ m.key)
-			x := queried{id: uint32(keyed) &^ octetBit, draw: mix(keyed), static: uint8(static * weightUnit), w: float32(static)}
+			x := queried{id: idOf(uint32(keyed)), draw: mix(keyed), static: uint8(static * weightUnit), w: float32(static)}
 			if f.kind == attachment {
 				x.id |= octetBit
 				x.rank = math.MaxFloat32
@@ -166,6 +184,9 @@ func (m *memory) weigh(t *Trace, into *weighing) (octets []queried, weights floa
 
 // octetBit marks the id of a feature of an attachment.
 const octetBit = 1
+
+// idOf is the id that the lower half of a feature's keyed hash gives.
+func idOf(keyed uint32) uint32 { return keyed >> (32 - idBits) &^ octetBit }
 
 // ranks returns the ranks of at most enough, each with its place in all: ranks are positive, so their bits are in their
 // order.
@@ -213,8 +234,8 @@ type match struct {
 // matches returns the clusters that resemble the message, best first.
 func (m *memory) matches(q *query) []match {
 	s := &m.scratch
-	for len(s.evidence) < len(m.clusters) {
-		s.evidence = append(s.evidence, 0)
+	if n := len(m.slab) * slabSize; len(s.evidence) < n {
+		s.evidence = append(s.evidence, make([]float32, n-len(s.evidence))...)
 	}
 	s.touched, s.common = s.touched[:0], s.common[:0]
 	work := 0
@@ -322,35 +343,52 @@ func (m *memory) verify(q *query) []match {
 	return out
 }
 
-// insert stores a message as a cluster of its own.
-func (m *memory) insert(c *cluster, q *query) uint32 {
+// begin makes c the cluster of one message.
+func (m *memory) begin(c *cluster, q *query) {
 	es := m.scratch.elements[:0]
 	for f := range q.sketch() {
 		es = append(es, element{f.id, 1, 1, f.static})
 	}
 	m.scratch.elements, c.elements = es, pack(nil, es)
 	c.tau, c.copies = q.tau(), 1
-	return m.place(c)
 }
 
 // place gives a cluster a handle and indexes its features.
 func (m *memory) place(c *cluster) uint32 {
-	var h uint32
-	if n := len(m.free); n > 0 {
-		h, m.free = m.free[n-1], m.free[:n-1]
-		m.clusters[h] = c
-	} else {
-		h = uint32(len(m.clusters))
-		m.clusters = append(m.clusters, c)
-	}
+	h := m.vacancy()
+	s := m.at(h)
 	m.live++
-	if c.copies >= manyCopies {
-		m.many++
+	es := m.elements(c)
+	m.note(h, es, true)
+	if c.alone() {
+		*s = solo{
+			seq: c.seq, nilsimsa: c.nilsimsa, simhash: c.simhash, last: uint32(max(0, min(c.last, math.MaxUint32))), tau: c.tau,
+			sender: c.senders.first(), nets: uint8(len(c.nets.seen)), rcpts: uint8(len(c.rcpts.seen)), state: alone,
+		}
+		m.keep(s, es)
+	} else {
+		m.note(h, es, false)
+		m.raise(s, c)
+		if c.copies >= manyCopies {
+			m.many++
+		}
 	}
-	for _, e := range m.elements(c) {
-		m.post.add(e.id, h)
-	}
+	m.register(h)
 	return h
+}
+
+// vacancy returns a handle that stands for nothing.
+func (m *memory) vacancy() uint32 {
+	if n := len(m.free); n > 0 {
+		h := m.free[n-1]
+		m.free = m.free[:n-1]
+		return h
+	}
+	if int(m.top) == len(m.slab)*slabSize {
+		m.slab = append(m.slab, new([slabSize]solo))
+	}
+	m.top++
+	return m.top - 1
 }
 
 // elements are those of a cluster, good until the next call.
@@ -359,10 +397,11 @@ func (m *memory) elements(c *cluster) []element {
 	return m.scratch.elements
 }
 
-// join counts the message into a cluster.
+// join counts the message into a cluster, which has grown.
 func (m *memory) join(h uint32, q *query) {
-	m.setCopies(m.clusters[h], m.clusters[h].copies+1)
-	in, out := m.clusters[h].absorb(q)
+	c := m.cluster(h)
+	m.setCopies(c, c.copies+1)
+	in, out := c.absorb(q)
 	for _, id := range in {
 		m.post.add(id, h)
 	}
@@ -384,18 +423,34 @@ func (m *memory) setCopies(c *cluster, n uint32) {
 
 // drop forgets a cluster.
 func (m *memory) drop(h uint32) {
-	m.setCopies(m.clusters[h], 0)
-	for _, e := range m.elements(m.clusters[h]) {
-		m.post.remove(e.id, h)
+	s := m.at(h)
+	if s.state == alone {
+		text, octets := m.idsOf(s)
+		for _, id := range text {
+			m.post.removeNear(id<<nearBits, h, nearBits)
+		}
+		for _, id := range octets {
+			m.post.removeNear(id<<nearBits, h, nearBits)
+		}
+		m.release(s)
+	} else {
+		c := m.grown[s.place]
+		m.setCopies(c, 0)
+		for _, e := range m.elements(c) {
+			m.post.remove(e.id, h)
+		}
+		m.grown[s.place] = nil
+		m.vacated = append(m.vacated, s.place)
 	}
-	m.clusters[h] = nil
+	m.unregister(s.seq)
+	*s = solo{}
 	m.free = append(m.free, h)
 	m.live--
 }
 
-// merge moves what b holds into a; b is dropped.
+// merge moves what b holds into a; b is dropped. Both have grown.
 func (m *memory) merge(a, b uint32) {
-	ca, cb := m.clusters[a], m.clusters[b]
+	ca, cb := m.cluster(a), m.cluster(b)
 	es := ca.elements.unpack()
 	at := make(map[uint32]int, len(es))
 	for i, e := range es {

@@ -1,61 +1,109 @@
 package store
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
 
-// postings finds the clusters that hold a feature: a multimap from feature to cluster in arrays of words without pointers,
-// cut into shards and pages so that growing moves a small part at a time. The zero value is empty.
+// postings finds the clusters that hold a feature: a multimap from feature to cluster in octets without pointers, cut into
+// shards so that growing moves a small part at a time. The zero value is empty.
 type postings struct {
-	shards [shards]shard // by the high bits of the spread feature
+	shards [1 << shardBits]shard // by the high bits of the feature
 	lists  lists
 }
 
-// shards is how many parts the table of features has: what is moved at once when it grows is one of them.
-const shards = 256
+// A feature is known by idBits bits: the high ones say which shard, the others are kept in the slot with 28 bits of what it
+// leads to. Messages of one feature in common by chance alone, one in 2^idBits, are told apart when they are measured.
+const (
+	idBits    = 28
+	shardBits = 16
+	tagBits   = idBits - shardBits
+	slotSize  = 5 // octets
+)
 
 // indexLimit is how many clusters may hold a feature before it is too common to lead anywhere: no more are noted.
 const indexLimit = 256
 
-// A shard is a hash table with linear probing.
+// A shard is a hash table with linear probing, in which who is further from home has the slot (Celis 1986: Robin Hood
+// hashing): features lie in the order of their homes, and a search for what is not there ends early even where few slots
+// are free. A slot is tag | ref<<tagBits in slotSize octets; ref is of one cluster its number + 1, of more isList and the
+// place of the list; 0 is free.
 type shard struct {
-	slots []uint64 // feature<<32 | its clusters: of one cluster its number + 1, of more isList and the place of the list; 0 is free
-	used  int
+	octets []byte
+	used   uint32
 }
 
-const isList = 1 << 31
+const (
+	isList  = 1 << 27
+	maxRef  = isList - 1
+	tagMask = 1<<tagBits - 1
+	// slotPad are octets behind the last slot, so that each is read as one word.
+	slotPad = 8 - slotSize
+)
 
-// spread is a hash of a feature whose high bits choose the shard and whose others the slot.
-func spread(id uint32) uint64 { return uint64(id) * 0x9e3779b97f4a7c15 }
+// A slot's tag and ref.
+func tagOf(slot uint64) uint64 { return slot & tagMask }
+func refOf(slot uint64) uint32 { return uint32(slot >> tagBits) }
 
-func (p *postings) at(id uint32) (*shard, uint64) {
-	h := spread(id)
-	return &p.shards[h>>56], h << 8
+func (s *shard) size() int { return max(0, len(s.octets)-slotPad) / slotSize }
+
+func (s *shard) get(i int) uint64 {
+	return binary.LittleEndian.Uint64(s.octets[slotSize*i:]) & (1<<(8*slotSize) - 1)
 }
 
-// slot is where the feature is, or the free slot where it would be.
-func (s *shard) slot(id uint32, h uint64) int {
-	i := s.home(h)
-	for uint32(s.slots[i]) != 0 && uint32(s.slots[i]>>32) != id {
-		if i++; i == len(s.slots) {
-			i = 0
-		}
+func (s *shard) put(i int, slot uint64) {
+	b := s.octets[slotSize*i : slotSize*i+slotSize]
+	binary.LittleEndian.PutUint32(b, uint32(slot))
+	b[4] = byte(slot >> 32)
+}
+
+// home is where a tag would be if nothing else were there.
+func home(tag uint64, size int) int { return int(tag * uint64(size) >> tagBits) }
+
+// away is how far from its home a tag is at i.
+func away(tag uint64, i, size int) int {
+	if i -= home(tag, size); i < 0 {
+		return i + size
 	}
 	return i
 }
 
-func (s *shard) home(h uint64) int {
-	hi, _ := bits.Mul64(h, uint64(len(s.slots)))
-	return int(hi)
+// slot is where a tag is, or where it would be put: there is nothing, or what is nearer to its home.
+func (s *shard) slot(tag uint64) (i int, found bool) {
+	size := s.size()
+	i = home(tag, size)
+	for far := 0; ; far++ {
+		switch x := s.get(i); {
+		case x == 0:
+			return i, false
+		case tagOf(x) == tag:
+			return i, true
+		case away(tagOf(x), i, size) < far:
+			return i, false
+		}
+		if i++; i == size {
+			i = 0
+		}
+	}
+}
+
+func (p *postings) at(id uint32) (*shard, uint64) {
+	return &p.shards[id>>tagBits], uint64(id) & tagMask
 }
 
 // find returns the cluster that holds a feature, noCluster where none does; where several do, n is how many and ref the
 // place of their list, which is good until the next change.
 func (p *postings) find(id uint32) (ref uint32, n int) {
-	s, h := p.at(id)
+	s, tag := p.at(id)
 	if s.used == 0 {
 		return noCluster, 1
 	}
-	ref = uint32(s.slots[s.slot(id, h)])
-	if ref&isList != 0 {
+	i, found := s.slot(tag)
+	if !found {
+		return noCluster, 1
+	}
+	if ref = refOf(s.get(i)); ref&isList != 0 {
 		ref &^= isList
 		return ref, p.lists.len(ref)
 	}
@@ -67,77 +115,135 @@ const noCluster = ^uint32(0)
 
 // add notes that a cluster holds a feature; the caller adds a pair once.
 func (p *postings) add(id, cluster uint32) {
-	s, h := p.at(id)
-	if maxLoad*(s.used+1) > (maxLoad-1)*len(s.slots) {
+	if cluster >= maxRef {
+		return // a cluster that is not found, where there are more than 134 million
+	}
+	s, tag := p.at(id)
+	if maxLoad*int(s.used+1) > (maxLoad-1)*s.size() {
 		s.grow()
 	}
-	i := s.slot(id, h)
-	ref := uint32(s.slots[i])
-	switch {
-	case ref == 0:
-		s.used++
-		ref = cluster + 1
-	case ref&isList == 0:
-		ref = isList | p.lists.pair(ref-1, cluster)
-	default:
-		ref = isList | p.lists.add(ref&^isList, cluster)
+	i, found := s.slot(tag)
+	if !found {
+		s.insert(i, tag|uint64(cluster+1)<<tagBits)
+		return
 	}
-	s.slots[i] = uint64(id)<<32 | uint64(ref)
+	ref := refOf(s.get(i))
+	if p.lists.top > maxRef-pageSize/wordSize {
+		return // nor where lists take a gigabyte
+	}
+	if ref&isList == 0 {
+		ref = p.lists.pair(ref-1, cluster)
+	} else {
+		ref = p.lists.add(ref&^isList, cluster)
+	}
+	s.put(i, tag|uint64(ref|isList)<<tagBits)
+}
+
+// insert puts a slot at i and moves up by one what lies from there to the next free slot.
+func (s *shard) insert(i int, slot uint64) {
+	s.used++
+	for size := s.size(); slot != 0; {
+		next := s.get(i)
+		s.put(i, slot)
+		slot = next
+		if i++; i == size {
+			i = 0
+		}
+	}
 }
 
 // maxLoad is one more than the parts that are used where there is one free: a shard grows by one in so many, so that of its
-// slots 0.71 to 0.83 are used.
-const maxLoad = 6
+// slots 0.78 to 0.88 are used.
+const maxLoad = 8
 
 func (s *shard) grow() {
-	old := s.slots
-	s.slots = make([]uint64, max(16, len(old)+len(old)/maxLoad))
-	for _, x := range old {
-		if uint32(x) != 0 {
-			id := uint32(x >> 32)
-			s.slots[s.slot(id, spread(id)<<8)] = x
+	old := *s
+	size := max(4, old.size()+old.size()/maxLoad+1)
+	s.octets = slices.Grow([]byte(nil), size*slotSize+slotPad)
+	s.octets = s.octets[:cap(s.octets)] // all that the allocator gives
+	s.used = 0
+	for i := range old.size() {
+		if x := old.get(i); x != 0 {
+			at, _ := s.slot(tagOf(x))
+			s.insert(at, x)
 		}
 	}
 }
 
 // remove forgets that a cluster holds a feature.
 func (p *postings) remove(id, cluster uint32) {
-	s, h := p.at(id)
+	s, tag := p.at(id)
 	if s.used == 0 {
 		return
 	}
-	i := s.slot(id, h)
-	ref := uint32(s.slots[i])
-	switch {
-	case ref&isList != 0:
-		place, left := p.lists.remove(ref&^isList, cluster)
-		if ref = isList | place; left == 1 {
-			ref = place + 1
-		}
-		s.slots[i] = uint64(id)<<32 | uint64(ref)
-	case ref == cluster+1:
-		s.free(i)
+	if i, found := s.slot(tag); found {
+		p.take(s, i, cluster)
 	}
 }
 
-// free empties a slot and moves up those behind it that would not be found any more (Knuth, volume 3, algorithm 6.4 R).
+// removeNear forgets that a cluster holds a feature of which the lowest bits of the id are not known.
+func (p *postings) removeNear(id, cluster uint32, unknown int) {
+	s, tag := p.at(id)
+	if s.used == 0 {
+		return
+	}
+	size := s.size()
+	last := home(tag|1<<unknown-1, size)
+	i := home(tag, size)
+	for far := 0; ; far++ {
+		x := s.get(i)
+		if x == 0 || far > size || away(tagOf(x), i, size) < far-(last-home(tag, size)) {
+			return
+		}
+		if tagOf(x)>>unknown == tag>>unknown && p.take(s, i, cluster) {
+			return
+		}
+		if i++; i == size {
+			i = 0
+		}
+	}
+}
+
+// take takes a cluster out of what a slot leads to, and says whether it was there.
+func (p *postings) take(s *shard, i int, cluster uint32) bool {
+	x := s.get(i)
+	ref := refOf(x)
+	if ref&isList == 0 {
+		if ref == cluster+1 {
+			s.free(i)
+			return true
+		}
+		return false
+	}
+	place, left, had := p.lists.remove(ref&^isList, cluster)
+	if ref = isList | place; left == 1 {
+		ref = place + 1
+	}
+	s.put(i, tagOf(x)|uint64(ref)<<tagBits)
+	return had
+}
+
+// free empties a slot and moves those behind it back by one, up to one that is at home.
 func (s *shard) free(i int) {
 	s.used--
-	n := len(s.slots)
-	for j := i; ; {
-		s.slots[i] = 0
-		for {
-			if j++; j == n {
-				j = 0
-			}
-			if uint32(s.slots[j]) == 0 {
-				return
-			}
-			home := s.home(spread(uint32(s.slots[j]>>32)) << 8)
-			if (j-home+n)%n >= (j-i+n)%n {
-				break
-			}
+	size := s.size()
+	for {
+		next := i + 1
+		if next == size {
+			next = 0
 		}
-		s.slots[i], i = s.slots[j], j
+		x := s.get(next)
+		if x == 0 || away(tagOf(x), next, size) == 0 {
+			s.put(i, 0)
+			return
+		}
+		s.put(i, x)
+		i = next
 	}
+}
+
+// spread is a hash of a number whose high bits are as good as the others.
+func spread(x uint64) uint64 {
+	hi, lo := bits.Mul64(x, 0x9e3779b97f4a7c15)
+	return hi ^ lo
 }

@@ -12,10 +12,11 @@ import (
 // each id u32, count, since, weight a byte each; three tallies (senders, networks, recipients): u16 how many, u32 over,
 // then each key u64 and count u32; name: u8 octets, then those, UTF-8; sample: the rest, UTF-8.
 
-// Version 2 has no name. Version 1 has none and differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
+// Version 3 has ids of 32 bits, of which the high ones and the lowest make those of today. Version 2 has no name beside. Version 1 has none and differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
 // its ids are read as those of text, and what they were of attachments matches nothing any more.
 const (
-	recordVersion     = 3
+	recordVersion     = 4
+	recordOfLongIDs   = 3
 	recordWithoutName = 2
 	recordWithoutBit  = 1
 )
@@ -56,11 +57,14 @@ func (c *cluster) marshal() []byte {
 // unmarshal reads a record. Nothing of data is kept.
 func (c *cluster) unmarshal(data []byte) error {
 	r := reader{data: data}
-	version, bits := r.byte(), uint32(math.MaxUint32)
+	version := r.byte()
+	id := func(id uint32) uint32 { return idOf(id) | id&octetBit }
 	switch version {
-	case recordVersion, recordWithoutName:
+	case recordVersion:
+		id = func(id uint32) uint32 { return id & (1<<idBits - 1) }
+	case recordOfLongIDs, recordWithoutName:
 	case recordWithoutBit:
-		bits = ^uint32(octetBit)
+		id = idOf
 	default:
 		return fmt.Errorf("%w: version %d", ErrRecord, version)
 	}
@@ -74,7 +78,7 @@ func (c *cluster) unmarshal(data []byte) error {
 	c.simhash = r.u64()
 	es := make([]element, r.room(7))
 	for i := range es {
-		es[i] = element{r.u32() & bits, r.byte(), max(1, r.byte()), r.byte()}
+		es[i] = element{id(r.u32()), r.byte(), max(1, r.byte()), r.byte()}
 	}
 	c.elements = pack(nil, es)
 	for _, t := range []*tally{&c.senders, &c.nets, &c.rcpts} {
@@ -84,7 +88,7 @@ func (c *cluster) unmarshal(data []byte) error {
 			t.seen = append(t.seen, tallied{r.u64(), r.u32()})
 		}
 	}
-	if version == recordVersion {
+	if version >= recordOfLongIDs {
 		c.setName(string(r.take(int(r.byte()))))
 	}
 	c.sample = string(r.data)

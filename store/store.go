@@ -62,9 +62,8 @@ type Store struct {
 
 	mu       sync.Mutex
 	memory   memory
-	messages map[uint64]*delivery // by the key of the message
-	handles  map[uint64]uint32    // of clusters, by their seq
-	moved    map[uint64]uint64    // clusters that were merged away: their seq to that of the one that took them up
+	messages map[uint64]remembered // by the key of the message
+	moved    map[uint64]uint64     // clusters that were merged away: their seq to that of the one that took them up
 	lastSeq  uint64
 	hand     hand  // drops clusters over the limit
 	swept    int64 // when clusters were last expired, Unix seconds
@@ -72,6 +71,8 @@ type Store struct {
 	fits     [parse.CJK + 1]fit
 	unsaved  int // messages since fits were written
 	changes  changes
+
+	unwritten unwritten
 
 	db      *bbolt.DB
 	commits committer
@@ -155,7 +156,8 @@ func openStore(path string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, memory: memory{back: back},
-		messages: map[uint64]*delivery{}, handles: map[uint64]uint32{}, moved: map[uint64]uint64{},
+		messages: map[uint64]remembered{}, moved: map[uint64]uint64{},
+		unwritten: unwritten{map[uint64][]byte{}, map[uint64]*delivery{}},
 	}
 	key := o.Key
 	if _, e := os.Stat(path); o.ReadOnly && errors.Is(e, os.ErrNotExist) {
@@ -205,16 +207,7 @@ func keyOf(key []byte) uint64 {
 // count stores a judged message: in the cluster it is a copy of, merging those that it bridges, or as a new one.
 func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 	now := x.Time.Unix()
-	var c *cluster
-	if n := j.merged(); n > 0 && !j.apart() {
-		h := s.mergeAll(j.matches[:n])
-		c = s.memory.clusters[h]
-		s.memory.join(h, j.q)
-	} else {
-		s.lastSeq++
-		c = &cluster{seq: s.lastSeq, first: now, last: now, nilsimsa: j.q.t.Nilsimsa, simhash: j.q.t.SimHash, sample: clip(j.q.t.Sample)}
-		s.handles[c.seq] = s.memory.insert(c, j.q)
-	}
+	c, fresh := s.taker(j, now)
 	c.came(now)
 	if l != None {
 		c.label = l
@@ -226,32 +219,63 @@ func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 	}
 	c.senders.add(d.sender, 1)
 	c.nets.add(d.network, 1)
+	if fresh {
+		s.begin(c)
+	}
 	s.lastSeq++
 	d.arrival = s.lastSeq
-	if old := s.messages[j.key]; old != nil { // its cluster is gone
-		s.changes.gone(j.key, old.arrival)
+	if _, again := s.messages[j.key]; again { // its cluster is gone
+		s.disremember(j.key)
 	}
-	s.messages[j.key] = d
+	s.remember(j.key, d)
 	s.changes.cluster(c.seq)
-	s.changes.message(j.key)
 	s.bound(now, c.seq)
 	return c.seq
 }
 
+// taker returns the cluster that takes the message up; a fresh one has no place yet.
+func (s *Store) taker(j *judgement, now int64) (c *cluster, fresh bool) {
+	if n := j.merged(); n > 0 && !j.apart() {
+		h := s.mergeAll(j.matches[:n])
+		s.memory.join(h, j.q)
+		return s.memory.cluster(h), false
+	}
+	s.lastSeq++
+	c = &cluster{seq: s.lastSeq, first: now, last: now, nilsimsa: j.q.t.Nilsimsa, simhash: j.q.t.SimHash, sample: clip(j.q.t.Sample)}
+	s.memory.begin(c, j.q)
+	return c, true
+}
+
+// begin gives a cluster of one message its place.
+func (s *Store) begin(c *cluster) {
+	s.memory.place(c)
+	if c.alone() {
+		s.unwritten.records[c.seq] = c.marshal()
+	}
+}
+
 // mergeAll makes one cluster of the matched ones, the oldest and largest taking up the others.
 func (s *Store) mergeAll(ms []match) uint32 {
-	h := ms[0].handle
+	h := s.grow(ms[0].handle, ms[0].c)
 	for _, m := range ms[1:] {
-		into, from := h, m.handle
-		if s.memory.clusters[from].copies > s.memory.clusters[into].copies {
+		into, from := h, s.grow(m.handle, m.c)
+		if s.memory.cluster(from).copies > s.memory.cluster(into).copies {
 			into, from = from, into
 		}
-		gone := s.memory.clusters[from].seq
-		s.moved[gone] = s.memory.clusters[into].seq
-		delete(s.handles, gone)
+		gone := s.memory.cluster(from).seq
+		s.moved[gone] = s.memory.cluster(into).seq
 		s.memory.merge(into, from)
 		s.changes.cluster(gone)
 		h = into
+	}
+	return h
+}
+
+// grow lets a solo be a cluster that can change, which c is in full.
+func (s *Store) grow(h uint32, c *cluster) uint32 {
+	if s.memory.at(h).state == alone {
+		delete(s.unwritten.records, c.seq)
+		s.memory.grow(h, c)
 	}
 	return h
 }
@@ -334,7 +358,7 @@ func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Stats{Clusters: s.memory.live, Messages: len(s.messages)}
-	for _, c := range s.memory.clusters {
+	for _, c := range s.memory.grown {
 		if c != nil && c.copies > 1 {
 			out.Campaigns++
 		}

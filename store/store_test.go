@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -128,7 +129,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, later, bare := filepath.Join(dir, "other"), filepath.Join(dir, "later"), filepath.Join(dir, "bare")
-	for path, format := range map[string]string{other: "", later: "spamsim store 4", bare: "spamsim store 3"} {
+	for path, format := range map[string]string{other: "", later: "spamsim store 5", bare: "spamsim store 4"} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -229,13 +230,26 @@ func TestFailedCommitIsTriedAgain(t *testing.T) {
 
 // TestMigrate: a store of a format before is read and rewritten; what it knew of texts it still knows.
 func TestMigrate(t *testing.T) {
-	for version, old := range map[string]func([]byte) []byte{"1": firstRecord, "2": secondRecord} {
+	for version, old := range map[string]func([]byte) []byte{"1": firstRecord, "2": secondRecord, "3": thirdRecord} {
 		t.Run(version, func(t *testing.T) { migrates(t, version, old) })
 	}
 }
 
-// secondRecord is a record of a text as version 2 had it: without a name.
+// thirdRecord is a record of a text as version 3 had it: with ids of 32 bits, of which today's are the high ones.
+func thirdRecord(v []byte) []byte {
+	old := bytes.Clone(v)
+	old[0] = recordOfLongIDs
+	for i := range sketchSize {
+		id := old[elementsAt+7*i:]
+		long := binary.LittleEndian.Uint32(id)<<(32-idBits) | uint32(i)%(1<<(32-idBits))&^octetBit
+		binary.LittleEndian.PutUint32(id, long)
+	}
+	return old
+}
+
+// secondRecord is one of version 2: without a name.
 func secondRecord(v []byte) []byte {
+	v = thirdRecord(v)
 	name := len(v) - len("something") - 1
 	return append([]byte{recordWithoutName}, append(bytes.Clone(v[1:name]), v[name+1:]...)...)
 }

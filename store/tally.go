@@ -21,6 +21,14 @@ func (t *tally) index(key uint64) int {
 	return slices.IndexFunc(t.seen, func(s tallied) bool { return s.key == key })
 }
 
+// first is the key that was counted first, 0 where there is none.
+func (t *tally) first() uint64 {
+	if len(t.seen) == 0 {
+		return 0
+	}
+	return t.seen[0].key
+}
+
 // has says whether the key was counted.
 func (t *tally) has(key uint64) bool { return t.index(key) >= 0 }
 
