@@ -16,8 +16,10 @@ const (
 type cluster struct {
 	seq      uint64 // key in the file: order of arrival
 	copies   uint32
-	tau      float32 // features up to this rank are in the sketch of each member that has them
-	elements elements
+	tau      float32    // features up to this rank are in the sketch of each member that has them
+	elements elements   // changed by put alone
+	weight   [2]float64 // what weights returns, of so many copies
+	weighed  uint32
 	nilsimsa nilsimsa.Code // of the first member
 	simhash  uint64
 	senders  tally
@@ -65,8 +67,13 @@ func (c *cluster) absorb(q *query) (in, out []uint32) {
 		es, in = extend(es, q)
 		es, out = shrink(es)
 	}
-	c.elements = pack(c.elements, es)
+	c.put(es)
 	return in, out
+}
+
+// put changes the elements.
+func (c *cluster) put(es []element) {
+	c.elements, c.weighed = pack(c.elements, es), 0
 }
 
 // maxGrowth is the number of copies from which a cluster takes up no new features: a core that goes on growing swallows

@@ -87,6 +87,19 @@ func (p elements) len() int {
 	return int(binary.LittleEndian.Uint16(p[1:]))
 }
 
+// id is the id of one.
+func (p elements) id(i int) uint32 { return binary.LittleEndian.Uint32(p[elementsHead+4*i:]) }
+
+// at is one but for its weight.
+func (p elements) at(i int) element {
+	e := element{id: p.id(i), count: 1, since: 1}
+	if p[0] == 1 {
+		counts := p[elementsHead+4*p.len()+2*i:]
+		e.count, e.since = counts[0], counts[1]
+	}
+	return e
+}
+
 // appendTo appends them to out.
 func (p elements) appendTo(out []element) []element {
 	n := p.len()

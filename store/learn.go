@@ -79,7 +79,7 @@ func (c *cluster) subtract(q *query, d *delivery) {
 		}
 		e.since = max(1, e.since-1, e.count)
 	}
-	c.elements = pack(c.elements, es)
+	c.put(es)
 }
 
 // drop forgets a cluster.

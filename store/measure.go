@@ -1,24 +1,24 @@
 package store
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // measure holds the message against one cluster: the texts and the attachments each, and the better of the two counts, so
 // that one attachment is known under any text.
-func (m *memory) measure(q *query, h uint32) match {
-	x := match{handle: h, c: m.cluster(h)}
+func (m *memory) measure(q *query, h uint32) match { return m.measureIn(q, h, new(glance)) }
+
+// measureIn is measure in room that the caller has.
+func (m *memory) measureIn(q *query, h uint32, room *glance) match {
+	x := match{handle: h, c: m.glance(h, room)}
 	var parts [2]overlap // of text, and with octetBit of attachments
 	if s := m.at(h); s.state == alone {
 		m.share(s, q, &parts)
 	} else {
-		x.c.share(m.elements(x.c), q, &parts)
+		x.c.share(q, &parts)
 	}
-	for i, f := range q.features {
-		if i >= q.text {
-			parts[octetBit].own += float64(f.w)
-		} else if f.rank <= x.c.tau {
-			parts[0].own += float64(f.w)
-		}
-	}
+	parts[0].own, parts[octetBit].own = q.own(x.c.tau)
 	text, files := parts[0].contained(), parts[octetBit].contained()
 	text.score, files.score = text.evidence*x.c.penalty(q, &text), files.evidence*x.c.filePenalty(q, &files)
 	x.containment = text
@@ -28,23 +28,45 @@ func (m *memory) measure(q *query, h uint32) match {
 	return x
 }
 
-// share counts what a cluster of some elements and a message share.
-func (c *cluster) share(es []element, q *query, parts *[2]overlap) {
-	for _, e := range es {
-		u := c.inCore(e)
-		if u == 0 {
+// own is what those features of the message weigh that have a rank of at most tau, and those of attachments.
+func (q *query) own(tau float32) (text, files float64) {
+	n := sort.Search(q.text, func(i int) bool { return q.features[i].rank > tau })
+	return q.sums[n], q.sums[len(q.features)] - q.sums[q.text]
+}
+
+// share counts what the cluster and a message share.
+func (c *cluster) share(q *query, parts *[2]overlap) {
+	weights := c.weights()
+	for of := range parts {
+		parts[of].whole = weights[of]
+	}
+	for i := range c.elements.len() {
+		id := c.elements.id(i)
+		if near := id >> nearBits; q.sieve[near%sieveBits/64]>>(near%64)&1 == 0 {
 			continue
 		}
-		p := &parts[e.id&octetBit]
-		p.whole += u * float64(e.w) / weightUnit * e.share()
-		if i, ok := q.find(e.id); ok {
-			f := &q.features[i]
-			p.evidence += u * float64(f.w)
-			if f.rank <= c.tau || e.id&octetBit != 0 {
-				p.drawn += u * float64(f.w)
-			}
+		at, ok := q.find(id)
+		if !ok {
+			continue
+		}
+		f, p, u := &q.features[at], &parts[id&octetBit], c.inCore(c.elements.at(i))
+		p.evidence += u * float64(f.w)
+		if f.rank <= c.tau || id&octetBit != 0 {
+			p.drawn += u * float64(f.w)
 		}
 	}
+}
+
+// weights are what the cluster's elements weigh together, of the text and, with octetBit, of attachments.
+func (c *cluster) weights() [2]float64 {
+	if c.weighed == c.copies {
+		return c.weight
+	}
+	c.weighed, c.weight = c.copies, [2]float64{}
+	for _, e := range c.elements.unpack() {
+		c.weight[e.id&octetBit] += c.inCore(e) * float64(e.w) / weightUnit * e.share()
+	}
+	return c.weight
 }
 
 // An overlap is what a message and a cluster share of one kind, in nats.

@@ -13,11 +13,11 @@ type memory struct {
 	key     uint64
 	back    *background
 	slab    []*[slabSize]solo // by handle
-	top     uint32              // the first handle that was never used
-	free    []uint32            // handles
-	grown   []*cluster          // nil is free
-	vacated []uint32            // places of grown
-	ids     arena               // of solos
+	top     uint32            // the first handle that was never used
+	free    []uint32          // handles
+	grown   []*cluster        // nil is free
+	vacated []uint32          // places of grown
+	ids     arena             // of solos
 	handles handles
 	live    int
 	many    int // clusters of manyCopies or more
@@ -31,6 +31,9 @@ type scratch struct {
 	handles  []uint32
 	elements []element
 	common   []holders
+	found    []found
+	glances  [maxVerified]glance
+	matches  [maxVerified]match
 	near     []uint32
 	octets   []byte
 }
@@ -38,11 +41,16 @@ type scratch struct {
 // A query is a message as the memory sees it.
 type query struct {
 	t        *Trace
-	features []queried // by rank, at most maxQuery; behind them those of attachments
-	text     int       // how many features are not of attachments
-	table    []uint16  // by the bits of a feature's id that a solo keeps: its place in features + 1; linear probing
+	features []queried              // by rank, at most maxQuery; behind them those of attachments
+	text     int                    // how many features are not of attachments
+	sums     []float64              // what the features before each weigh together; weighed has filled it in
+	table    []uint16               // by the bits of a feature's id that a solo keeps: its place in features + 1; linear probing
+	sieve    [sieveBits / 64]uint64 // a bit for what a solo would keep of each feature's id, modulo sieveBits
 	sender   uint64
 }
+
+// sieveBits is how many bits tell quickly that a query has no such feature.
+const sieveBits = 1 << 13
 
 type queried struct {
 	id     uint32
@@ -85,11 +93,23 @@ func (q *query) tabulate() {
 	}
 	q.table = make([]uint16, size)
 	for at, f := range q.features {
+		near := f.id >> nearBits
+		q.sieve[near%sieveBits/64] |= 1 << (near % 64)
 		i := int(f.id>>nearBits) & (size - 1)
 		for q.table[i] != 0 {
 			i = (i + 1) & (size - 1)
 		}
 		q.table[i] = uint16(at + 1)
+	}
+}
+
+// weighed makes sums, once the weights are known.
+func (q *query) weighed() {
+	if q.sums == nil {
+		q.sums = make([]float64, len(q.features)+1)
+	}
+	for i, f := range q.features {
+		q.sums[i+1] = q.sums[i] + float64(f.w)
 	}
 }
 
@@ -128,7 +148,7 @@ func (m *memory) query(t *Trace) *query {
 	if len(order) < min(len(all), maxQuery) {
 		order = w.ranks(math.Inf(1))
 	}
-	slices.Sort(order)
+	order = w.sorted(weights)
 	n := min(len(order), maxQuery)
 	q := &query{t: t, features: make([]queried, n, n+len(octets)), text: n}
 	for i := range q.features {
@@ -137,6 +157,7 @@ func (m *memory) query(t *Trace) *query {
 	}
 	q.features = append(q.features, octets...)
 	q.tabulate()
+	q.weighed()
 	return q
 }
 
@@ -148,6 +169,7 @@ const spare = 1.5
 type weighing struct {
 	all   []queried
 	order []uint64
+	spare []uint64
 }
 
 // weighings are used again: one of a common message takes 100 KB.
@@ -206,6 +228,40 @@ func (w *weighing) ranks(enough float64) []uint64 {
 	return order
 }
 
+// rankBuckets is how many parts ranks are sorted into.
+const rankBuckets = 512
+
+// sorted returns the ranks in their order. Of features that weigh so much together the first ranks lie evenly, one in
+// 1/weights: each goes into a bucket of about one, and then only neighbours are out of order.
+func (w *weighing) sorted(weights float64) []uint64 {
+	scale := float32(weights * rankBuckets / (spare * maxQuery))
+	bucket := func(x uint64) int { return int(min(rankBuckets-1, math.Float32frombits(uint32(x>>32))*scale)) }
+	var ends [rankBuckets]int
+	for _, x := range w.order {
+		ends[bucket(x)]++
+	}
+	sum := 0
+	for i, n := range ends {
+		sum += n
+		ends[i] = sum - n
+	}
+	w.spare = slices.Grow(w.spare[:0], len(w.order))[:len(w.order)]
+	last := ends[rankBuckets-1]
+	for _, x := range w.order {
+		b := bucket(x)
+		w.spare[ends[b]] = x
+		ends[b]++
+	}
+	w.order, w.spare = w.spare, w.order
+	for i := 1; i < last; i++ {
+		for k := i; k > 0 && w.order[k] < w.order[k-1]; k-- {
+			w.order[k], w.order[k-1] = w.order[k-1], w.order[k]
+		}
+	}
+	slices.Sort(w.order[last:])
+	return w.order
+}
+
 // weight lowers a feature's weight where the stored clusters show that it is more common than the background says. The
 // first few clusters that hold it say nothing yet: they may be copies of this very message that did not find together.
 func (m *memory) weight(holders int, static float32) float32 {
@@ -239,9 +295,10 @@ func (m *memory) matches(q *query) []match {
 	}
 	s.touched, s.common = s.touched[:0], s.common[:0]
 	work := 0
+	m.post.findAll(q, &s.found)
 	for i := range q.features {
 		f := &q.features[i]
-		ref, n := m.post.find(f.id)
+		ref, n := s.found[i].ref, s.found[i].n
 		static := float32(f.static) / weightUnit
 		switch {
 		case ref == noCluster: // nobody
@@ -265,6 +322,7 @@ func (m *memory) matches(q *query) []match {
 		}
 		s.addAll(&m.post.lists, c.list, c.w)
 	}
+	q.weighed()
 	out := m.verify(q)
 	for _, h := range s.touched {
 		s.evidence[h] = 0
@@ -277,7 +335,7 @@ func (m *memory) matches(q *query) []match {
 // by all features.
 const (
 	rareHolders = 16
-	maxWork     = 4096
+	maxWork     = 2048
 )
 
 // holders are the clusters that hold a common feature, n of them, and its weight.
@@ -332,10 +390,12 @@ func (s *scratch) worst(n int) int {
 // maxVerified is how many candidates are measured in full.
 const maxVerified = 12
 
+// verify measures the candidates. What it returns is good until the next call.
 func (m *memory) verify(q *query) []match {
-	var out []match
-	for _, h := range m.scratch.foremost(maxVerified) {
-		if x := m.measure(q, h); x.score > 0 {
+	s := &m.scratch
+	out := s.matches[:0]
+	for i, h := range s.foremost(maxVerified) {
+		if x := m.measureIn(q, h, &s.glances[i]); x.score > 0 {
 			out = append(out, x)
 		}
 	}
@@ -349,7 +409,8 @@ func (m *memory) begin(c *cluster, q *query) {
 	for f := range q.sketch() {
 		es = append(es, element{f.id, 1, 1, f.static})
 	}
-	m.scratch.elements, c.elements = es, pack(nil, es)
+	m.scratch.elements = es
+	c.put(es)
 	c.tau, c.copies = q.tau(), 1
 }
 
@@ -363,7 +424,7 @@ func (m *memory) place(c *cluster) uint32 {
 	if c.alone() {
 		*s = solo{
 			seq: c.seq, nilsimsa: c.nilsimsa, simhash: c.simhash, last: uint32(max(0, min(c.last, math.MaxUint32))), tau: c.tau,
-			sender: c.senders.first(), nets: uint8(len(c.nets.seen)), rcpts: uint8(len(c.rcpts.seen)), state: alone,
+			sender: c.senders.first(), nets: uint8(len(c.nets.seen)), rcpts: uint8(min(math.MaxUint8, c.rcpts.count().N)), state: alone,
 		}
 		m.keep(s, es)
 	} else {
@@ -475,7 +536,7 @@ func (m *memory) merge(a, b uint32) {
 	for _, id := range out {
 		m.post.remove(id, a)
 	}
-	ca.elements = pack(ca.elements, es)
+	ca.put(es)
 	m.setCopies(ca, ca.copies+cb.copies)
 	ca.senders.merge(&cb.senders)
 	ca.nets.merge(&cb.nets)

@@ -11,6 +11,8 @@ import (
 type postings struct {
 	shards [1 << shardBits]shard // by the high bits of the feature
 	lists  lists
+
+	touched byte // what findAll read ahead, so that it is read
 }
 
 // A feature is known by idBits bits: the high ones say which shard, the others are kept in the slot with 28 bits of what it
@@ -92,9 +94,9 @@ func (p *postings) at(id uint32) (*shard, uint64) {
 	return &p.shards[id>>tagBits], uint64(id) & tagMask
 }
 
-// find returns the cluster that holds a feature, noCluster where none does; where several do, n is how many and ref the
-// place of their list, which is good until the next change.
-func (p *postings) find(id uint32) (ref uint32, n int) {
+// find1 returns the cluster that holds a feature, noCluster where none does; where several do, n is 2 and ref the place of
+// their list, which is good until the next change.
+func (p *postings) find1(id uint32) (ref uint32, n int) {
 	s, tag := p.at(id)
 	if s.used == 0 {
 		return noCluster, 1
@@ -104,10 +106,51 @@ func (p *postings) find(id uint32) (ref uint32, n int) {
 		return noCluster, 1
 	}
 	if ref = refOf(s.get(i)); ref&isList != 0 {
-		ref &^= isList
-		return ref, p.lists.len(ref)
+		return ref &^ isList, 2
 	}
 	return ref - 1, 1
+}
+
+// find is find1 with the number of clusters told in full.
+func (p *postings) find(id uint32) (ref uint32, n int) {
+	if ref, n = p.find1(id); n > 1 {
+		n = p.lists.len(ref)
+	}
+	return ref, n
+}
+
+// A found is what find returns.
+type found struct {
+	ref uint32
+	n   int
+}
+
+// findAll finds all features of a query. What the index has of them lies in as many places of memory, which are asked for
+// before they are needed, so that the processor waits for many at a time.
+func (p *postings) findAll(q *query, out *[]found) {
+	all := slices.Grow((*out)[:0], len(q.features))[:len(q.features)]
+	*out = all
+	touched := byte(0)
+	for i := range q.features {
+		s, tag := p.at(q.features[i].id)
+		if len(s.octets) > 0 {
+			touched |= s.octets[slotSize*home(tag, s.size())]
+		}
+	}
+	for i := range all {
+		all[i].ref, all[i].n = p.find1(q.features[i].id)
+	}
+	for i := range all {
+		if all[i].n > 1 {
+			touched |= p.lists.at(all[i].ref)[0]
+		}
+	}
+	for i := range all {
+		if all[i].n > 1 {
+			all[i].n = p.lists.len(all[i].ref)
+		}
+	}
+	p.touched = touched
 }
 
 // noCluster is no cluster's number.

@@ -1,6 +1,9 @@
 package store
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Rising numbers, by their steps in a Golomb-Rice code (Rice 1979; Golomb 1966): of each step the high bits as so many ones
 // and a zero, then the low bits as they are, the lowest first. Numbers drawn at random take about 1.6 bits more than the
@@ -38,37 +41,34 @@ func appendRice(out []byte, rising []uint32, span int) []byte {
 	return out
 }
 
-// readRice appends n numbers below 1<<span to out, as appendRice wrote them, and returns how many octets they took. What is
-// missing of data is read as zeros.
+// ricePad is how many octets must lie behind those that readRice reads.
+const ricePad = 8
+
+// readRice appends n numbers below 1<<span to out, as appendRice wrote them, and returns how many octets they took, or
+// those of data where they would take more.
 func readRice(out []uint32, data []byte, n, span int) ([]uint32, int) {
 	low := riceLow(n, span)
-	var word uint64
-	have, at, last := 0, 0, uint32(0)
-	fill := func() {
-		for ; have <= 56; have += 8 {
-			if at < len(data) {
-				word |= uint64(data[at]) << have
-			}
-			at++
-		}
-	}
+	mask, last := uint64(1)<<low-1, uint32(0)
+	at, end := 0, 8*(len(data)-ricePad) // bits
 	for range n {
 		step := uint32(0)
-		for {
-			fill()
-			ones := min(bits.TrailingZeros64(^word), have)
-			step += uint32(ones)
-			if ones < have {
-				word, have = word>>(ones+1), have-ones-1
+		for at < end {
+			word := binary.LittleEndian.Uint64(data[at>>3:]) >> (at & 7)
+			if ones := bits.TrailingZeros64(^word); ones < 32 {
+				step += uint32(ones)
+				at += ones + 1
 				break
 			}
-			word, have = 0, 0
+			step += 32
+			at += 32
 		}
-		fill()
-		step = step<<low | uint32(word&(1<<low-1))
-		word, have = word>>low, have-low
+		if at < end {
+			word := binary.LittleEndian.Uint64(data[at>>3:]) >> (at & 7)
+			step = step<<low | uint32(word&mask)
+			at += low
+		}
 		last += step
 		out = append(out, last)
 	}
-	return out, at - have/8
+	return out, min((at+7)/8, len(data)-ricePad)
 }

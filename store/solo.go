@@ -82,7 +82,13 @@ func (m *memory) keep(s *solo, es []element) {
 func (m *memory) idsOf(s *solo) (text, octets []uint32) {
 	b := m.ids.at(s.place)
 	n, files := int(b[1]), int(b[2])
-	b = b[idsHead : int(b[0])*idsUnit]
+	end := int(b[0])*idsUnit + ricePad
+	if len(b) < end { // at the end of a page
+		b = append(m.scratch.octets[:0], b...)
+		b = append(b, make([]byte, ricePad)...)
+		m.scratch.octets = b
+	}
+	b = b[idsHead:end]
 	all, used := readRice(m.scratch.near[:0], b, n, idsSpan)
 	all, _ = readRice(all, b[used:], files, idsSpan)
 	m.scratch.near = all
@@ -100,6 +106,9 @@ func (m *memory) share(s *solo, q *query, parts *[2]overlap) {
 		p := &parts[of]
 		p.whole = float64(s.whole[of]) / weightUnit
 		for _, near := range ids[of] {
+			if q.sieve[near%sieveBits/64]>>(near%64)&1 == 0 {
+				continue
+			}
 			f := q.near(near, uint32(of))
 			if f == nil {
 				continue
@@ -114,22 +123,37 @@ func (m *memory) share(s *solo, q *query, parts *[2]overlap) {
 
 // cluster is what is known of a handle without its record: of a solo that lacks the elements, the subject and who was sent
 // to by which network, though not how many they are.
-func (m *memory) cluster(h uint32) *cluster {
+func (m *memory) cluster(h uint32) *cluster { return m.glance(h, new(glance)) }
+
+// A glance has room for what is known of a solo.
+type glance struct {
+	cluster
+	sender [1]tallied
+}
+
+// glance is cluster in room that the caller has.
+func (m *memory) glance(h uint32, room *glance) *cluster {
 	s := m.at(h)
 	if s.state == grown {
 		return m.grown[s.place]
 	}
-	c := &cluster{
+	*room = glance{cluster: cluster{
 		seq: s.seq, copies: 1, tau: s.tau, nilsimsa: s.nilsimsa, simhash: s.simhash, heat: 1, first: int64(s.last), last: int64(s.last),
+		nets: someTally(s.nets), rcpts: someTally(s.rcpts),
+	}, sender: [1]tallied{{s.sender, 1}}}
+	if s.sender != 0 {
+		room.senders.seen = room.sender[:]
 	}
-	c.senders.add(s.sender, 1)
-	for i := range uint64(s.nets) {
-		c.nets.add(i+1, 1)
-	}
-	for i := range uint64(s.rcpts) {
-		c.rcpts.add(i+1, 1)
-	}
-	return c
+	return &room.cluster
+}
+
+// some are things that were counted, of which nothing is known.
+var some [exactTally]tallied
+
+// someTally is a tally of n such things, to be read alone.
+func someTally(n uint8) tally {
+	exact := min(int(n), exactTally)
+	return tally{seen: some[:exact:exact], over: uint32(int(n) - exact)}
 }
 
 // grow makes a cluster of a solo, which c is in full.
