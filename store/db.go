@@ -153,36 +153,11 @@ func migrate(tx *bbolt.Tx) error {
 	return meta.Put(keyFormat, []byte(formatName+formatVersion))
 }
 
-// load reads everything into memory.
-func (s *Store) load() error {
-	return s.db.View(func(tx *bbolt.Tx) error {
-		return errors.Join(
-			tx.Bucket(bucketClusters).ForEach(s.loadCluster),
-			tx.Bucket(bucketMoved).ForEach(func(k, v []byte) error {
-				s.moved[binary.BigEndian.Uint64(k)] = binary.BigEndian.Uint64(v)
-				return nil
-			}),
-			tx.Bucket(bucketMessages).ForEach(s.loadMessage),
-			s.loadRecent(tx.Bucket(bucketMeta).Get(keyRecent)))
-	})
-}
-
 func (s *Store) loadRecent(v []byte) error {
 	if v == nil {
 		return nil
 	}
 	return s.loadFits(v)
-}
-
-func (s *Store) loadCluster(k, v []byte) error {
-	c := &cluster{}
-	if err := c.unmarshal(v); err != nil {
-		return fmt.Errorf("cluster %x: %w", k, err)
-	}
-	c.seq = binary.BigEndian.Uint64(k)
-	s.lastSeq = max(s.lastSeq, c.seq)
-	s.memory.place(c)
-	return nil
 }
 
 func (s *Store) loadMessage(k, v []byte) error {

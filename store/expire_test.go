@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -75,4 +76,39 @@ func TestCloseAmidExpiry(t *testing.T) {
 	if n := s.Stats().Clusters; n != 11 {
 		t.Errorf("%d clusters are left", n)
 	}
+}
+
+// BenchmarkExpiry lets 100,000 clusters expire amid mail, and says how long the message waited that waited longest.
+func BenchmarkExpiry(b *testing.B) {
+	longest := time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		s := open(b, filepath.Join(b.TempDir(), "spamsim.db"), Options{Window: time.Hour})
+		w := newWriter(97)
+		for i := range 100_000 {
+			x := from(i)
+			x.Time = start
+			s.Count(traceOf(w.text(40)), x)
+		}
+		if n := s.Stats().Clusters; n < 99_000 {
+			b.Fatalf("%d clusters", n)
+		}
+		late := from(1_000_000)
+		late.Time = start.Add(48 * time.Hour)
+		b.StartTimer()
+		for n := 0; s.Stats().Clusters > n; n++ {
+			x := *late
+			x.Message = fmt.Sprint("late ", n)
+			t := traceOf(w.text(40))
+			before := time.Now()
+			s.Count(t, &x)
+			longest = max(longest, time.Since(before))
+		}
+		b.StopTimer()
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(longest.Microseconds())/1000, "ms/longest")
 }

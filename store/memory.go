@@ -232,33 +232,12 @@ func (w *weighing) ranks(enough float64) []uint64 {
 const rankBuckets = 512
 
 // sorted returns the ranks in their order. Of features that weigh so much together the first ranks lie evenly, one in
-// 1/weights: each goes into a bucket of about one, and then only neighbours are out of order.
+// 1/weights.
 func (w *weighing) sorted(weights float64) []uint64 {
 	scale := float32(weights * rankBuckets / (spare * maxQuery))
-	bucket := func(x uint64) int { return int(min(rankBuckets-1, math.Float32frombits(uint32(x>>32))*scale)) }
-	var ends [rankBuckets]int
-	for _, x := range w.order {
-		ends[bucket(x)]++
-	}
-	sum := 0
-	for i, n := range ends {
-		sum += n
-		ends[i] = sum - n
-	}
-	w.spare = slices.Grow(w.spare[:0], len(w.order))[:len(w.order)]
-	last := ends[rankBuckets-1]
-	for _, x := range w.order {
-		b := bucket(x)
-		w.spare[ends[b]] = x
-		ends[b]++
-	}
-	w.order, w.spare = w.spare, w.order
-	for i := 1; i < last; i++ {
-		for k := i; k > 0 && w.order[k] < w.order[k-1]; k-- {
-			w.order[k], w.order[k-1] = w.order[k-1], w.order[k]
-		}
-	}
-	slices.Sort(w.order[last:])
+	w.order, w.spare = sortSpread(w.order, w.spare, rankBuckets, func(x uint64) int {
+		return int(min(rankBuckets-1, math.Float32frombits(uint32(x>>32))*scale))
+	})
 	return w.order
 }
 
@@ -423,8 +402,8 @@ func (m *memory) place(c *cluster) uint32 {
 	m.note(h, es, true)
 	if c.alone() {
 		*s = solo{
-			seq: c.seq, nilsimsa: c.nilsimsa, simhash: c.simhash, last: uint32(max(0, min(c.last, math.MaxUint32))), tau: c.tau,
-			sender: c.senders.first(), nets: uint8(len(c.nets.seen)), rcpts: uint8(min(math.MaxUint8, c.rcpts.count().N)), state: alone,
+			seq: c.seq, nilsimsa: c.nilsimsa, simhash: c.simhash, last: seconds(c.last), tau: c.tau,
+			sender: c.senders.first(), nets: c.nets.few(), rcpts: c.rcpts.few(), state: alone,
 		}
 		m.keep(s, es)
 	} else {
@@ -437,6 +416,9 @@ func (m *memory) place(c *cluster) uint32 {
 	m.register(h)
 	return h
 }
+
+// seconds is a Unix time as solos have it.
+func seconds(unix int64) uint32 { return uint32(max(0, min(unix, math.MaxUint32))) }
 
 // vacancy returns a handle that stands for nothing.
 func (m *memory) vacancy() uint32 {

@@ -71,22 +71,18 @@ func (c *cluster) unmarshal(data []byte) error {
 	c.label = Label(r.byte())
 	c.copies = r.u32()
 	c.first, c.last = int64(r.u64()), int64(r.u64())
-	c.tau = math.Float32frombits(r.u32())
+	c.tau = r.float32()
 	for i := range c.nilsimsa {
 		c.nilsimsa[i] = r.u64()
 	}
 	c.simhash = r.u64()
-	es := make([]element, r.room(7))
+	es := make([]element, r.room(elementSize))
 	for i := range es {
 		es[i] = element{id(r.u32()), r.byte(), max(1, r.byte()), r.byte()}
 	}
 	c.elements = pack(nil, es)
 	for _, t := range []*tally{&c.senders, &c.nets, &c.rcpts} {
-		n := r.u16()
-		t.over = r.u32()
-		for range min(n, exactTally) {
-			t.seen = append(t.seen, tallied{r.u64(), r.u32()})
-		}
+		t.read(&r)
 	}
 	if version >= recordOfLongIDs {
 		c.setName(string(r.take(int(r.byte()))))
@@ -99,6 +95,18 @@ func (c *cluster) unmarshal(data []byte) error {
 		return fmt.Errorf("%w: label %d, %d copies", ErrRecord, c.label, c.copies)
 	}
 	return nil
+}
+
+// elementSize is how many octets an element takes in a record.
+const elementSize = 7
+
+// read takes a tally off the front of a record.
+func (t *tally) read(r *reader) {
+	n := r.u16()
+	t.over = r.u32()
+	for range min(n, exactTally) {
+		t.seen = append(t.seen, tallied{r.u64(), r.u32()})
+	}
 }
 
 // A reader takes numbers off the front of data; past the end they are 0 and cut is set.
@@ -117,10 +125,11 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-func (r *reader) byte() byte  { return r.take(1)[0] }
-func (r *reader) u16() uint16 { return binary.LittleEndian.Uint16(r.take(2)) }
-func (r *reader) u32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
-func (r *reader) u64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
+func (r *reader) byte() byte       { return r.take(1)[0] }
+func (r *reader) u16() uint16      { return binary.LittleEndian.Uint16(r.take(2)) }
+func (r *reader) u32() uint32      { return binary.LittleEndian.Uint32(r.take(4)) }
+func (r *reader) float32() float32 { return math.Float32frombits(r.u32()) }
+func (r *reader) u64() uint64      { return binary.LittleEndian.Uint64(r.take(8)) }
 
 // room reads how many items of a size follow, and no more than there can be.
 func (r *reader) room(size int) int {

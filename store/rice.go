@@ -17,23 +17,23 @@ func appendRice(out []byte, rising []uint32, span int) []byte {
 	low := riceLow(len(rising), span)
 	var word uint64 // bits that are not in out yet
 	have, last := 0, uint32(0)
-	push := func(v uint64, n int) {
-		word |= v << have
-		for have += n; have >= 8; have -= 8 {
-			out, word = append(out, byte(word)), word>>8
-		}
-	}
 	for _, x := range rising {
 		step := uint64(x - last)
 		last = x
-		for ones := step >> low; ; ones -= 32 {
-			if ones < 32 {
-				push(1<<ones-1, int(ones)+1)
-				break
-			}
-			push(1<<32-1, 32)
+		for ; step>>low >= 24; step -= 24 << low {
+			out = binary.LittleEndian.AppendUint32(out, uint32(word|(1<<24-1)<<have))
+			out, word = out[:len(out)-1], (word|(1<<24-1)<<have)>>24
 		}
-		push(step&(1<<low-1), low)
+		ones := int(step >> low)
+		word |= (1<<ones - 1) << have
+		have += ones + 1
+		for ; have >= 8; have -= 8 {
+			out, word = append(out, byte(word)), word>>8
+		}
+		word |= step & (1<<low - 1) << have
+		for have += low; have >= 8; have -= 8 {
+			out, word = append(out, byte(word)), word>>8
+		}
 	}
 	if have > 0 {
 		out = append(out, byte(word))

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"slices"
-
-	"spamsim/nilsimsa"
-)
+import "spamsim/nilsimsa"
 
 // A solo is a message that nothing resembled yet, as it is in memory: what it takes to find it and to measure a message
 // against it. The rest is in its record (unwritten.go). Once it is more than that, the place that it has stands for a
@@ -65,17 +61,31 @@ func (m *memory) keep(s *solo, es []element) {
 		ids[of] = append(ids[of], e.id>>nearBits)
 		s.whole[of] += uint16(e.w)
 	}
-	room := m.scratch.octets[:0]
-	room = append(room, 0, byte(len(ids[0])), byte(len(ids[1])))
-	for _, x := range ids {
-		slices.Sort(x)
-		room = appendRice(room, x, idsSpan)
+	for of := range ids {
+		ids[of], m.scratch.near = sortNear(ids[of], m.scratch.near)
 	}
-	m.scratch.octets = room
-	units := (len(room) + idsUnit - 1) / idsUnit
-	room[0] = byte(units)
-	s.place = m.ids.alloc(uint32(units), uint32(units*idsUnit))
-	copy(m.ids.at(s.place), room)
+	b := appendIDs(m.scratch.octets[:0], ids[0], ids[octetBit])
+	m.scratch.octets = b
+	s.place = m.ids.alloc(uint32(b[0]), uint32(len(b)))
+	copy(m.ids.at(s.place), b)
+}
+
+// appendIDs writes what memory.ids has of a solo behind out: sorted ids, of which the lowest bits are gone.
+func appendIDs(out []byte, text, octets []uint32) []byte {
+	from := len(out)
+	out = append(out, 0, byte(len(text)), byte(len(octets)))
+	out = appendRice(appendRice(out, text, idsSpan), octets, idsSpan)
+	for (len(out)-from)%idsUnit != 0 {
+		out = append(out, 0)
+	}
+	out[from] = byte((len(out) - from) / idsUnit)
+	return out
+}
+
+// sortNear sorts what solos keep of ids, which are spread evenly, and returns them and what was theirs, to be used again.
+func sortNear(ids, spare []uint32) (sorted, left []uint32) {
+	const shift = idsSpan - 7
+	return sortSpread(ids, spare, 1<<(idsSpan-shift), func(id uint32) int { return int(id >> shift) })
 }
 
 // idsOf returns what is kept of the ids of a solo's features, of the text and of attachments, good until the next call.

@@ -1,6 +1,9 @@
 package store
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // exactTally is how many distinct things a tally counts exactly.
 const exactTally = 64
@@ -72,6 +75,9 @@ type Count struct {
 }
 
 func (t *tally) count() Count { return Count{len(t.seen) + int(t.over), t.over > 0} }
+
+// few is the number as far as an octet has it.
+func (t *tally) few() uint8 { return uint8(min(math.MaxUint8, t.count().N)) }
 
 func (t *tally) clone() tally { return tally{slices.Clone(t.seen), t.over} }
 

@@ -1,0 +1,191 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// load reads everything into memory.
+func (s *Store) load() error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		return errors.Join(
+			s.loadClusters(tx.Bucket(bucketClusters)),
+			tx.Bucket(bucketMoved).ForEach(func(k, v []byte) error {
+				s.moved[binary.BigEndian.Uint64(k)] = binary.BigEndian.Uint64(v)
+				return nil
+			}),
+			tx.Bucket(bucketMessages).ForEach(s.loadMessage),
+			s.loadRecent(tx.Bucket(bucketMeta).Get(keyRecent)))
+	})
+}
+
+// A part is some clusters on their way from the file into memory. Most are solos, which one goroutine makes ready while
+// another gives the part before its places.
+type part struct {
+	solos []solo
+	ids   []byte   // of each solo, as appendIDs writes them
+	leads []uint32 // the features that lead to each solo
+	many  []int    // how many those are
+	grown []*cluster
+	err   error
+}
+
+// partSize is how many clusters a part has: what leads to as many is put into the index shard by shard, so that a shard is
+// in the processor's cache while it takes up what it gets.
+const partSize = 1 << 15
+
+// newPart is a part with room for n solos of long texts.
+func newPart(n int) *part {
+	const octets = idsHead + idsUnit + sketchSize*(idsSpan-5)/8 // an id takes some 18.5 bits
+	return &part{solos: make([]solo, 0, n), ids: make([]byte, 0, n*octets), leads: make([]uint32, 0, n*posted), many: make([]int, 0, n)}
+}
+
+// loadClusters reads the clusters.
+func (s *Store) loadClusters(b *bbolt.Bucket) error {
+	parts := make(chan *part, 1)
+	go func() {
+		defer close(parts)
+		p, r := newPart(0), soloReader{}
+		err := b.ForEach(func(k, v []byte) error {
+			if len(p.solos)+len(p.grown) == partSize {
+				parts <- p
+				p = newPart(len(p.solos))
+			}
+			return r.read(p, binary.BigEndian.Uint64(k), v)
+		})
+		p.err = err
+		parts <- p
+	}()
+	var err error
+	for p := range parts {
+		s.placePart(p)
+		err = errors.Join(err, p.err)
+	}
+	return err
+}
+
+// placePart gives clusters their places.
+func (s *Store) placePart(p *part) {
+	m := &s.memory
+	leads := make([]lead, 0, len(p.leads))
+	ids, at := p.ids, 0
+	for i := range p.solos {
+		h := m.vacancy()
+		x := m.at(h)
+		*x = p.solos[i]
+		n := uint32(ids[0]) * idsUnit
+		x.place = m.ids.alloc(uint32(ids[0]), n)
+		copy(m.ids.at(x.place), ids[:n])
+		ids = ids[n:]
+		m.register(h)
+		for range p.many[i] {
+			leads = append(leads, lead{p.leads[at], h})
+			at++
+		}
+		s.lastSeq = max(s.lastSeq, x.seq)
+	}
+	m.live += len(p.solos)
+	m.post.addAll(leads)
+	for _, c := range p.grown {
+		s.lastSeq = max(s.lastSeq, c.seq)
+		m.place(c)
+	}
+}
+
+// A lead is a feature and a cluster that holds it.
+type lead struct{ id, cluster uint32 }
+
+// addAll adds many at once, in their order but shard by shard.
+func (p *postings) addAll(leads []lead) {
+	ends := make([]int, len(p.shards))
+	for _, l := range leads {
+		ends[l.id>>tagBits]++
+	}
+	sum := 0
+	for i, n := range ends {
+		sum += n
+		ends[i] = sum - n
+	}
+	sorted := make([]lead, len(leads))
+	for _, l := range leads {
+		at := &ends[l.id>>tagBits]
+		sorted[*at] = l
+		*at++
+	}
+	for _, l := range sorted {
+		p.add(l.id, l.cluster)
+	}
+}
+
+// A soloReader makes solos of records without making clusters of them first.
+type soloReader struct {
+	text, octets, spare []uint32
+}
+
+// read adds the cluster of a record to a part.
+func (r *soloReader) read(p *part, seq uint64, record []byte) error {
+	if r.solo(p, seq, record) {
+		return nil
+	}
+	c := &cluster{}
+	if err := c.unmarshal(record); err != nil {
+		return fmt.Errorf("cluster %x: %w", seq, err)
+	}
+	c.seq = seq
+	p.grown = append(p.grown, c)
+	return nil
+}
+
+// solo adds the record of a solo to a part; it leaves what is none, or is of a format before, or is cut.
+func (r *soloReader) solo(p *part, seq uint64, record []byte) bool {
+	b := reader{data: record}
+	if b.byte() != recordVersion || Label(b.byte()) != None || b.u32() != 1 {
+		return false
+	}
+	x := solo{seq: seq, state: alone}
+	b.u64() // first
+	x.last = seconds(int64(b.u64()))
+	x.tau = b.float32()
+	for i := range x.nilsimsa {
+		x.nilsimsa[i] = b.u64()
+	}
+	x.simhash = b.u64()
+	n := b.room(elementSize)
+	elements := b.take(n * elementSize)
+	var people [3]tally
+	for i := range people {
+		people[i].read(&b)
+	}
+	if name := b.byte(); b.cut || name != 0 {
+		return false
+	}
+	x.sender, x.nets, x.rcpts = people[0].first(), people[1].few(), people[2].few()
+	p.many = append(p.many, r.features(p, &x, elements))
+	p.ids = appendIDs(p.ids, r.text, r.octets)
+	p.solos = append(p.solos, x)
+	return true
+}
+
+// features takes the features of a solo off its record, and returns how many lead to it.
+func (r *soloReader) features(p *part, x *solo, elements []byte) int {
+	before := len(p.leads)
+	r.text, r.octets = r.text[:0], r.octets[:0]
+	for ; len(elements) > 0; elements = elements[elementSize:] {
+		id, w := binary.LittleEndian.Uint32(elements)&(1<<idBits-1), uint16(elements[6])
+		x.whole[id&octetBit] += w
+		if id&octetBit != 0 {
+			r.octets = append(r.octets, id>>nearBits)
+			p.leads = append(p.leads, id)
+			continue
+		}
+		if r.text = append(r.text, id>>nearBits); len(r.text) <= posted {
+			p.leads = append(p.leads, id)
+		}
+	}
+	r.text, r.spare = sortNear(r.text, r.spare)
+	r.octets, r.spare = sortNear(r.octets, r.spare)
+	return len(p.leads) - before
+}
