@@ -206,6 +206,19 @@ func (s *Server) run(c *session) {
 // cuts what is left.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop()
+	return s.wait(ctx)
+}
+
+// Retire waits until every MTA has hung up by itself: for a server whose listeners another one took over, once Serve has
+// returned for each. An MTA opens a connection for each SMTP session and cannot be asked to open another one amid it. When
+// ctx is done first its error is returned; Shutdown may follow.
+func (s *Server) Retire(ctx context.Context) error {
+	s.init()
+	return s.wait(ctx)
+}
+
+// wait waits for the sessions to end.
+func (s *Server) wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { // ends at the latest after Close, which Shutdown's caller owes
 		s.running.Wait()

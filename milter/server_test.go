@@ -219,6 +219,30 @@ func TestShutdownLetsMessagesEnd(t *testing.T) {
 	})
 }
 
+// TestRetire: an MTA that is silent for long between its messages is waited for until it is done, and judged for meanwhile.
+func TestRetire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Check: always(tagged)}
+		m := connect(t, start(t, s), postfix37)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := s.Retire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Retire returned before the MTA was done: %v", err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- s.Retire(context.Background()) }()
+		time.Sleep(10 * drainGrace)
+		want(t, m.mail(hello), "i 0 X-Spamsim| clean; id=mx", "c")
+		m.send('Q', "")
+		if err := <-done; err != nil {
+			t.Errorf("Retire: %v", err)
+		}
+		if n := s.Stats(); n.Messages != 1 || n.Broken != 0 {
+			t.Errorf("counted %+v", n)
+		}
+	})
+}
+
 func TestShutdownGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{Check: always(tagged)}

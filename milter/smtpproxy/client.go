@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,14 +33,15 @@ type client struct {
 	balanced bool // a PROXY header is to be read first
 	counted  bool // in Server.perAddr
 
-	feed     []byte // of what go-smtp is to read
-	line     []byte // scratch of pass
-	own      []byte // go-smtp's answer to what it read last
-	answered bool   // own is dropped: the answer is among the slots
-	greeting bool   // own answers EHLO: if it accepts, our list of keywords is sent
-	slots    []slot // answers that were not sent yet, in order
-	last     bool   // nothing is answered any more: the connection ends
-	out      []byte // scratch of flush
+	feed     []byte      // of what go-smtp is to read
+	line     []byte      // scratch of pass
+	own      []byte      // go-smtp's answer to what it read last
+	answered bool        // own is dropped: the answer is among the slots
+	greeting bool        // own answers EHLO: if it accepts, our list of keywords is sent
+	slots    []slot      // answers that were not sent yet, in order
+	last     bool        // nothing is answered any more: the connection ends
+	served   atomic.Bool // began a message
+	out      []byte      // scratch of flush
 
 	mu        sync.Mutex
 	idle      bool      // reads a command outside a transaction
@@ -194,7 +196,7 @@ func (c *client) await() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle = !c.session.open()
-	if c.idle && c.server.stopping() && c.r.Buffered() == 0 {
+	if c.idle && c.leaves() && c.r.Buffered() == 0 {
 		return false
 	}
 	c.since = time.Now()
@@ -228,7 +230,7 @@ func (c *client) dismiss() {
 
 // farewell is said to a client that was waited for in vain.
 func (c *client) farewell() reply {
-	if c.server.stopping() {
+	if c.leaves() {
 		return replyStopping
 	}
 	return replySilent
@@ -238,9 +240,14 @@ func (c *client) farewell() reply {
 func (c *client) nudge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.idle {
+	if c.idle && c.leaves() {
 		_ = c.conn.SetReadDeadline(past)
 	}
+}
+
+// leaves tells whether no further message is taken from a client.
+func (c *client) leaves() bool {
+	return c.server.draining.Load() && (!c.server.retiring.Load() || c.served.Load())
 }
 
 // past is a deadline that is over.

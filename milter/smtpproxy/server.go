@@ -27,6 +27,7 @@ type Server struct {
 	cut      context.CancelFunc // ends all that goes on
 	running  sync.WaitGroup     // connections and judgements
 	draining atomic.Bool
+	retiring atomic.Bool // and yet each client may send one message
 
 	mu        sync.Mutex
 	stopped   bool
@@ -96,6 +97,19 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown takes no further connections and no further mail: a client between two messages is told 421, one within a
 // message may finish it. It returns once all are gone, or when ctx is done with its error; then Close cuts the rest.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.retiring.Store(false)
+	return s.drain(ctx)
+}
+
+// Retire is Shutdown for a proxy whose listeners another one took over, once Serve has returned for each: a client that has
+// sent no message yet may send one, so that nobody who came in is turned away. Shutdown may follow.
+func (s *Server) Retire(ctx context.Context) error {
+	s.retiring.Store(true)
+	return s.drain(ctx)
+}
+
+// drain sends those away who are to go, and waits for the others.
+func (s *Server) drain(ctx context.Context) error {
 	s.draining.Store(true)
 	for _, c := range s.stop() {
 		c.nudge()
@@ -160,9 +174,6 @@ func (s *Server) door() string {
 	}
 	return "smtp"
 }
-
-// stopping tells whether no further mail is taken.
-func (s *Server) stopping() bool { return s.draining.Load() }
 
 // hopFailed notes a transaction that broke at the next hop.
 func (s *Server) hopFailed(step string, err error) {

@@ -114,7 +114,7 @@ func (s *session) open() bool { return s.tx != nil }
 
 // Mail begins a transaction.
 func (s *session) Mail(string, *smtp.MailOptions) error {
-	if s.server.stopping() {
+	if s.client.leaves() {
 		return s.refuse(replyStopping)
 	}
 	if s.helo == "" { // STARTTLS made it be forgotten
@@ -144,6 +144,7 @@ func (s *session) Mail(string, *smtp.MailOptions) error {
 		}
 		return s.refuse(replyNextHop)
 	}
+	s.client.served.Store(true)
 	s.tx = &transaction{session: s, out: out, sender: sender, forward: s.origin}
 	out.mail(s.cmd.line, s.origin)
 	return s.tx.mail()

@@ -198,3 +198,49 @@ func TestIdleConnections(t *testing.T) {
 		t.Error("one is left")
 	}
 }
+
+// TestRetire: who has sent a message is told to go, and who has not sends one first, however late he begins.
+func TestRetire(t *testing.T) {
+	hop := newFake(t, nil)
+	s, addr := start(t, Config{NextHop: hop.url()})
+	fresh := dialTalk(t, addr)
+	fresh.want("220")
+	greeted, _ := hello(t, addr)
+	idle, _ := hello(t, addr)
+	idle.mail("x\r\n.\r\n")
+	done := make(chan error, 1)
+	go func() { done <- s.Retire(t.Context()) }()
+	idle.want(string(replyStopping))
+	idle.wantEnd()
+	fresh.say("EHLO client.test\r\n")
+	fresh.want("250")
+	for _, c := range []*talk{fresh, greeted} {
+		c.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+		c.say("x\r\n.\r\n")
+		c.want("250 2.0.0 Ok: queued")
+		c.want(string(replyStopping))
+		c.wantEnd()
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if len(hop.mails()) != 3 || s.Stats().Open != 0 {
+		t.Errorf("arrived %d, %+v", len(hop.mails()), s.Stats())
+	}
+}
+
+// TestShutdownAfterRetire: who has sent nothing in time is told to go after all.
+func TestShutdownAfterRetire(t *testing.T) {
+	s, addr := start(t, Config{NextHop: newFake(t, nil).url()})
+	silent, _ := hello(t, addr)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := s.Retire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Retire: %v", err)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+	silent.want(string(replyStopping))
+	silent.wantEnd()
+}
