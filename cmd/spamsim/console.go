@@ -17,29 +17,25 @@ var errExposed = errors.New("is not of loopback: set http.token, tls.certificate
 
 // openWeb serves those who watch, where there is a place for it: on loopback and Unix sockets as it is, elsewhere by TLS.
 func (d *daemon) openWeb(e *entrance) error {
-	at, none := e.place("http", e.conf.HTTP.Listen)
+	at, none := e.place("http")
 	if none {
 		return nil
 	}
-	listeners, err := at.open()
-	if err != nil {
-		return fmt.Errorf("http: %w", err)
-	}
-	for i, l := range listeners {
-		if tcp, ok := l.Addr().(*net.TCPAddr); !ok || tcp.IP.IsLoopback() {
-			continue
-		}
-		if e.tls == nil || e.conf.HTTP.Token.Reveal() == "" {
-			for _, l := range listeners {
-				l.Close()
-			}
-			return fmt.Errorf("http: %s %w", l.Addr(), errExposed)
-		}
-		listeners[i] = tls.NewListener(l, e.tls)
-	}
 	d.web = watchers(d.site(), d.log)
-	d.watched, err = d.listen(opening{"http", d.web, place{passed: listeners}})
+	var err error
+	d.watched, err = d.listen(opening{name: at.door, door: d.web, place: at, guard: e.overTLS})
 	return err
+}
+
+// overTLS puts TLS before a listener that others than this machine reach, and refuses it where there is none or no token.
+func (e *entrance) overTLS(l net.Listener) (net.Listener, error) {
+	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || tcp.IP.IsLoopback() {
+		return l, nil
+	}
+	if e.tls == nil || e.conf.HTTP.Token.Reveal() == "" {
+		return nil, fmt.Errorf("%s %w", l.Addr(), errExposed)
+	}
+	return tls.NewListener(l, e.tls), nil
 }
 
 // site is what those who watch are served: metrics and health, and beside them the console. What is judged from now on is
@@ -49,16 +45,28 @@ func (d *daemon) site() http.Handler {
 	token := conf.HTTP.Token.Reveal()
 	d.judge.recent = console.NewRecent(time.Now, token != "")
 	mux := http.NewServeMux()
-	mux.Handle("/", console.New(d.local, console.Options{
+	mux.Handle("/", console.New(d.service, console.Options{
 		Token: token, Hosts: d.names, Limit: int64(conf.Limits.MaxJudgedSize), Ready: d.ready, Change: change,
 		Threshold: func() (float64, int) { b := d.conf.Load().Bulk; return b.Threshold, b.Count },
-		Recent:    d.judge.recent, Unrelated: d.store.RecentSigmas, Now: time.Now, Log: d.log,
+		Recent:    d.judge.recent, Unrelated: d.recentSigmas, Now: time.Now, Log: d.log,
 	}))
 	watch := d.metrics.Handler(d.ready, token)
 	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
 		mux.Handle(path, watch)
 	}
 	return mux
+}
+
+// recentSigmas are the store's, none where this daemon has none at the moment.
+func (d *daemon) recentSigmas() []float64 {
+	if !d.service.gate.try() {
+		return nil
+	}
+	defer d.service.gate.leave()
+	if d.store == nil {
+		return nil
+	}
+	return d.store.RecentSigmas()
 }
 
 // names are those that this host goes by: its own, and those of its certificate.

@@ -16,7 +16,6 @@ import (
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/cmd/spamsim/internal/metrics"
-	"spamsim/cmd/spamsim/internal/systemd"
 	"spamsim/milter"
 	"spamsim/milter/dccifd"
 	"spamsim/milter/filter"
@@ -40,12 +39,14 @@ type daemon struct {
 	store   *store.Store
 	judge   *judging
 	local   *control.Local // the service over store and judge
+	service *relay         // that, or the successor's
 	tls     *certificate   // nil where TLS is not offered
 	metrics *metrics.Metrics
 	state   atomic.Int32
 	doors   []door
 	control door
 	web     door       // for those who watch, nil where nobody does
+	spots   []spot     // where all of them listen
 	smtp    []net.Addr // where SMTP is taken, and LMTP behind it
 	watched []net.Addr // where those who watch ask
 	failed  chan error // of the first part that fails
@@ -57,6 +58,7 @@ const (
 	starting = iota
 	taking   // mail
 	stopping
+	retiring // a successor takes it
 )
 
 // ready says why no mail is taken, nil where it is.
@@ -64,7 +66,7 @@ func (d *daemon) ready() error {
 	switch d.state.Load() {
 	case starting:
 		return errors.New("starting")
-	case stopping:
+	case stopping, retiring:
 		return errors.New("stopping")
 	}
 	return nil
@@ -76,26 +78,23 @@ func startDaemon(conf *config.Loaded, log *slog.Logger) (*daemon, error) {
 }
 
 // startOn is startDaemon with the sockets that the service manager opened, by the names of the doors.
-func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
+func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Logger) (*daemon, error) {
+	return begin(&sockets{passed: passed}, conf, log)
+}
+
+// begin is startDaemon with sockets that others opened.
+func begin(at *sockets, conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
 	if err := os.MkdirAll(filepath.Dir(conf.Store.Path), 0o750); err != nil {
 		return nil, err
 	}
 	d := &daemon{log: log, level: new(slog.LevelVar), failed: make(chan error, 1)}
 	d.conf.Store(conf)
-	d.store, err = store.Open(conf.Store.Path, store.Options{
-		Window: conf.Store.Window.Duration,
-		Limit:  conf.Store.Clusters,
-		OnDamage: func(aside string, err error) {
-			log.Error("the store is damaged and set aside; mail is judged with an empty one", "aside", aside, "err", err)
-		},
-		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
-	})
-	if err != nil {
+	if d.store, err = openStore(conf, log); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			systemd.Close(passed)
+			at.close()
 			err = errors.Join(err, d.stop(time.Second))
 		}
 	}()
@@ -103,7 +102,7 @@ func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Lo
 		return nil, err
 	}
 	d.local = d.judges()
-	e := &entrance{conf: conf, judge: d.judge, tls: clientTLS(d.tls), passed: passed, log: log}
+	e := &entrance{conf: conf, judge: d.judge, tls: clientTLS(d.tls), sockets: at, log: log}
 	openings, err := e.open()
 	if err != nil {
 		return nil, err
@@ -117,12 +116,26 @@ func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Lo
 	return d, d.open(openings, e)
 }
 
+// openStore opens the daemon's store.
+func openStore(conf *config.Loaded, log *slog.Logger) (*store.Store, error) {
+	return store.Open(conf.Store.Path, store.Options{
+		Window: conf.Store.Window.Duration,
+		Limit:  conf.Store.Clusters,
+		OnDamage: func(aside string, err error) {
+			log.Error("the store is damaged and set aside; mail is judged with an empty one", "aside", aside, "err", err)
+		},
+		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
+	})
+}
+
 // judges makes the judging and the metrics, and returns the service over both.
 func (d *daemon) judges() *control.Local {
 	conf := d.conf.Load()
 	local := localService(conf, d.store)
-	d.metrics = metrics.New(local.Stats)
+	d.service = &relay{now: local, upgrades: make(chan upgradeRequest), ended: make(chan struct{})}
+	d.metrics = metrics.New(d.service.Stats)
 	d.judge = newJudging(conf, local.Filter(), d.metrics.Judged, d.log)
+	d.service.judge = d.judge
 	local.Filter = func() *filter.Filter { return d.judge.rules.Load().filter }
 	local.Config = func() (map[string]string, error) { return d.conf.Load().Values() }
 	return local
@@ -145,12 +158,11 @@ func (d *daemon) open(openings []opening, e *entrance) error {
 	}
 	conf := e.conf
 	socket := control.SocketOf(conf.Store.Path)
-	l, err := control.Listen(socket)
-	if err != nil {
+	d.control = control.NewServer(d.service, int64(conf.Limits.MaxJudgedSize), d.log)
+	at := place{"control", nil, []config.Address{{Network: "unix", Addr: socket}}, e.sockets}
+	if _, err := d.listen(opening{name: at.door, door: d.control, place: at}); err != nil {
 		return err
 	}
-	d.control = control.NewServer(d.local, int64(conf.Limits.MaxJudgedSize), d.log)
-	d.serve("control", d.control, l)
 	d.state.Store(taking)
 	d.log.Info("serving", "id", conf.ID, "mode", conf.Mode, "next_hop", conf.SMTP.NextHop, "store", conf.Store.Path,
 		"control", socket, "threshold", conf.Bulk.Threshold, "count", conf.Bulk.Count, "window", conf.Store.Window.String(),
@@ -160,14 +172,28 @@ func (d *daemon) open(openings []opening, e *entrance) error {
 
 // listen serves a door in its place and returns the addresses.
 func (d *daemon) listen(o opening) ([]net.Addr, error) {
-	listeners, err := o.open()
+	spots, err := o.open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.name, err)
 	}
+	var served []net.Listener
+	for _, s := range spots {
+		l := s.Listener
+		if o.guard != nil {
+			if l, err = o.guard(l); err != nil {
+				closeAll(spots)
+				return nil, fmt.Errorf("%s: %w", o.name, err)
+			}
+		}
+		served = append(served, l)
+	}
+	d.spots = append(d.spots, spots...)
 	var out []net.Addr
-	for _, l := range listeners {
+	for _, l := range served {
 		out = append(out, l.Addr())
-		d.log.Info("listening", "door", o.name, "addr", l.Addr().String())
+		if o.door != d.control {
+			d.log.Info("listening", "door", o.name, "addr", l.Addr().String())
+		}
 		d.serve(o.name, o.door, l)
 	}
 	return out, nil
@@ -178,7 +204,7 @@ func (d *daemon) serve(name string, door door, l net.Listener) {
 	d.running.Go(func() {
 		err := door.Serve(l)
 		if err == nil || errors.Is(err, smtpproxy.ErrServerClosed) || errors.Is(err, milter.ErrServerClosed) || errors.Is(err, dccifd.ErrServerClosed) ||
-			errors.Is(err, http.ErrServerClosed) {
+			errors.Is(err, http.ErrServerClosed) || d.state.Load() == retiring && errors.Is(err, net.ErrClosed) {
 			return
 		}
 		select {
@@ -203,7 +229,10 @@ func (d *daemon) stop(within time.Duration) error {
 		err = errors.Join(err, d.shut(ctx, []door{d.web}))
 	}
 	d.running.Wait()
-	return errors.Join(err, d.store.Close())
+	if d.store != nil {
+		err = errors.Join(err, d.store.Close())
+	}
+	return err
 }
 
 // shut shuts doors, all at the same time.

@@ -23,15 +23,16 @@ type opening struct {
 	name string
 	door door
 	place
+	guard func(net.Listener) (net.Listener, error) // what stands before the door; nil is nothing
 }
 
 // An entrance makes doors.
 type entrance struct {
-	conf   *config.Loaded
-	judge  *judging
-	tls    *tls.Config               // what clients are offered, nil is none
-	passed map[string][]net.Listener // by the names of the doors
-	log    *slog.Logger
+	conf    *config.Loaded
+	judge   *judging
+	tls     *tls.Config // what clients are offered, nil is none
+	sockets *sockets
+	log     *slog.Logger
 }
 
 // doorNames are those that sockets may be passed for.
@@ -42,7 +43,7 @@ var errNoDoor = errors.New("the service manager passed a socket whose name is no
 
 // open makes the doors that the configuration names, and those that sockets were passed for.
 func (e *entrance) open() ([]opening, error) {
-	for name := range e.passed {
+	for name := range e.sockets.passed {
 		if !slices.Contains(doorNames, name) {
 			return nil, fmt.Errorf("%w: %q (write FileDescriptorName=%s)", errNoDoor, name, strings.Join(doorNames, " or "))
 		}
@@ -52,14 +53,14 @@ func (e *entrance) open() ([]opening, error) {
 		return nil, err
 	}
 	limits := e.conf.Limits
-	if at, none := e.place("milter", e.conf.Milter.Listen); !none {
+	if at, none := e.place("milter"); !none {
 		m := &milter.Server{
 			Check: e.judge.check, Pass: e.judge.pass, Log: e.log,
 			MaxMessage: int(limits.MaxJudgedSize), MaxHeld: int64(limits.Memory),
 		}
-		out = append(out, opening{"milter", m, at})
+		out = append(out, opening{name: at.door, door: m, place: at})
 	}
-	if at, none := e.place("dccifd", e.conf.Dccifd.Listen); !none {
+	if at, none := e.place("dccifd"); !none {
 		s := &dccifd.Server{
 			Check: e.judge.check, Peek: e.judge.peek, Pass: e.judge.pass, ID: e.conf.ID, Log: e.log,
 			MaxMessage: int(limits.MaxJudgedSize), MaxHeld: int64(limits.Memory),
@@ -67,7 +68,7 @@ func (e *entrance) open() ([]opening, error) {
 		if !e.conf.Dccifd.Learn {
 			s.Check = e.judge.peek
 		}
-		out = append(out, opening{"dccifd", s, at})
+		out = append(out, opening{name: at.door, door: s, place: at})
 	}
 	return out, nil
 }
@@ -80,8 +81,7 @@ func (e *entrance) proxies() ([]opening, error) {
 	}
 	var out []opening
 	for _, name := range []string{"smtp", "lmtp"} {
-		addresses := map[string][]config.Address{"smtp": e.conf.SMTP.Listen, "lmtp": e.conf.SMTP.LMTPListen}[name]
-		at, none := e.place(name, addresses)
+		at, none := e.place(name)
 		if none {
 			continue
 		}
@@ -93,7 +93,7 @@ func (e *entrance) proxies() ([]opening, error) {
 		if err := tryNextHop(proxy, e.log); err != nil {
 			return nil, errors.Join(err, proxy.Close())
 		}
-		out = append(out, opening{name, proxy, at})
+		out = append(out, opening{name: name, door: proxy, place: at})
 	}
 	return out, nil
 }

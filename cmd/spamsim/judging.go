@@ -26,12 +26,17 @@ type judging struct {
 	timed  func(door string, took time.Duration)
 	recent *console.Recent        // nil where nobody watches
 	rules  atomic.Pointer[ruling] // a message is judged by those that hold when its judging begins
+	gate   gate                   // before the store
+	next   *control.Client        // the successor, who has the store now; nil where there is none; changes while the gate is shut
 
 	mu      sync.Mutex
 	counts  map[tally]int64
 	would   *observing       // nil: the actions are carried out
 	before  *filter.Filter   // that of the rules before: some messages may still be judged by it
 	earlier map[string]int64 // hits of the exempt rules of the filters before that
+	gone    bool             // the store is let go
+	left    map[string]int64 // since then, by door: messages whose judging failed
+	handed  int64            // and those that the successor judged
 }
 
 // A ruling is what a reload replaces.
@@ -43,7 +48,7 @@ type ruling struct {
 
 // newJudging judges by a configuration.
 func newJudging(conf *config.Loaded, f *filter.Filter, timed func(string, time.Duration), log *slog.Logger) *judging {
-	j := &judging{id: conf.ID, log: log, began: time.Now(), timed: timed, counts: map[tally]int64{}, earlier: map[string]int64{}, would: observed(conf)}
+	j := &judging{id: conf.ID, log: log, began: time.Now(), timed: timed, counts: map[tally]int64{}, earlier: map[string]int64{}, left: map[string]int64{}, would: observed(conf)}
 	j.rules.Store(&ruling{f, configuredActions(conf), conf.CompatibilityFields})
 	return j
 }
@@ -84,21 +89,30 @@ type tally struct{ door, verdict, reason string }
 
 // check judges a message and counts it in the store; it is the doors' CheckFunc.
 func (j *judging) check(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
-	return j.ask(ctx, env, raw, (*filter.Filter).Check)
+	return j.ask(ctx, env, raw, true)
 }
 
 // peek judges a message that the store is not to count.
 func (j *judging) peek(ctx context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
-	return j.ask(ctx, env, raw, (*filter.Filter).Peek)
+	return j.ask(ctx, env, raw, false)
 }
 
-// An asking is a method of a filter that judges.
-type asking func(*filter.Filter, context.Context, *filter.Envelope, []byte) filter.Judgement
-
-func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, judge asking) filter.Judgement {
+// ask has a message judged by whoever has the store. While nobody has it, it waits.
+func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, count bool) filter.Judgement {
+	if j.gate.enter(ctx) != nil {
+		return filter.Judgement{} // the door waits no more: what it does now is told by pass
+	}
+	defer j.gate.leave()
+	if j.next != nil {
+		return j.refer(ctx, env, raw, count)
+	}
 	begun, rules := time.Now(), j.rules.Load()
-	out := judge(rules.filter, ctx, env, raw)
-	if ctx.Err() != nil { // the door waits no more: what it does now is told by pass
+	judge := rules.filter.Peek
+	if count {
+		judge = rules.filter.Check
+	}
+	out := judge(ctx, env, raw)
+	if ctx.Err() != nil {
 		return out
 	}
 	took := time.Since(begun)
@@ -120,9 +134,21 @@ func (j *judging) fields(out filter.Judgement, rules *ruling) filter.Judgement {
 func (j *judging) pass(env *filter.Envelope, kind filter.Kind, reason string) filter.Judgement {
 	out := filter.Pass(j.id, kind, reason)
 	rules := j.rules.Load()
+	if kind == filter.Error {
+		j.failed(env.Door)
+	}
 	j.note(env, &out.Verdict, nil, 0)
 	out.Action, out.Reply = rules.acts.unjudged(env, kind, reason)
 	return j.fields(out, rules)
+}
+
+// failed counts a message that a daemon without a store lets pass.
+func (j *judging) failed(door string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.gone {
+		j.left[door]++
+	}
 }
 
 // note counts a message, and tells what was measured of it: never its subject or text. Raw is nil where it was not judged.

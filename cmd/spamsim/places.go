@@ -7,32 +7,85 @@ import (
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
+	"spamsim/cmd/spamsim/internal/handover"
+	"spamsim/cmd/spamsim/internal/systemd"
 )
 
-// A place is where a door is served: on the sockets that the service manager opened for it, where there are any, else on
+// sockets are those that others opened for this daemon. The zero value is none.
+type sockets struct {
+	passed map[string][]net.Listener        // by the service manager, by the names of the doors
+	opened map[handover.Socket]net.Listener // by the predecessor
+}
+
+// take is a listener that the predecessor opened, which is then no more among them; nil is none.
+func (s *sockets) take(is handover.Socket) net.Listener {
+	l, ok := s.opened[is]
+	if !ok {
+		return nil
+	}
+	delete(s.opened, is)
+	return l
+}
+
+// close closes those that are not served after all.
+func (s *sockets) close() {
+	systemd.Close(s.passed)
+	for _, l := range s.opened {
+		l.Close()
+	}
+}
+
+// A spot is where a door is served.
+type spot struct {
+	handover.Socket
+	net.Listener
+}
+
+// A place is where a door is to be served: on the sockets that the service manager opened for it, where there are any, else on
 // the addresses of the configuration.
 type place struct {
+	door      string
 	passed    []net.Listener
 	addresses []config.Address
+	sockets   *sockets
 }
 
 // open listens; what it had opened is closed again where it cannot.
-func (p place) open() ([]net.Listener, error) {
-	if len(p.passed) > 0 {
-		return p.passed, nil
+func (p place) open() ([]spot, error) {
+	var out []spot
+	for _, l := range p.passed {
+		out = append(out, spot{handover.Socket{Door: p.door}, l})
 	}
-	var out []net.Listener
+	if out != nil {
+		return out, nil
+	}
 	for _, a := range p.addresses {
-		l, err := listen(a)
-		if err != nil {
-			for _, l := range out {
-				l.Close()
+		is := handover.Socket{Door: p.door, Address: a.String()}
+		l := p.sockets.take(is)
+		if l == nil {
+			var err error
+			if l, err = p.listen(a); err != nil {
+				closeAll(out)
+				return nil, err
 			}
-			return nil, err
 		}
-		out = append(out, l)
+		out = append(out, spot{is, l})
 	}
 	return out, nil
+}
+
+// listen listens on an address of the door. Who holds the store knows that nobody serves its control socket.
+func (p place) listen(a config.Address) (net.Listener, error) {
+	if p.door == "control" {
+		return control.Listen(a.Addr)
+	}
+	return listen(a)
+}
+
+func closeAll(spots []spot) {
+	for _, s := range spots {
+		s.Close()
+	}
 }
 
 // names are its addresses as the configuration writes them.
@@ -49,10 +102,17 @@ func (p place) names() []string {
 	return out
 }
 
+// addresses are those of a door in the configuration.
+func addresses(conf *config.Loaded, door string) []config.Address {
+	return map[string][]config.Address{
+		"smtp": conf.SMTP.Listen, "lmtp": conf.SMTP.LMTPListen, "milter": conf.Milter.Listen, "dccifd": conf.Dccifd.Listen, "http": conf.HTTP.Listen,
+	}[door]
+}
+
 // place is where a door is to be served; none says that it is not.
-func (e *entrance) place(name string, addresses []config.Address) (_ place, none bool) {
-	passed := e.passed[name]
-	return place{passed, addresses}, len(passed) == 0 && len(addresses) == 0
+func (e *entrance) place(door string) (_ place, none bool) {
+	p := place{door, e.sockets.passed[door], addresses(e.conf, door), e.sockets}
+	return p, len(p.passed) == 0 && len(p.addresses) == 0
 }
 
 // listen listens on an address. A Unix socket is for its owner and group; one that is left over is replaced if nobody

@@ -10,6 +10,9 @@
 //	GET  /v1/stats                  Stats
 //	GET  /v1/settings               the settings in effect by their names, as the file writes them, without secrets
 //	GET  /v1/backup                 the store's file as it is now, as octets; cut where something goes wrong amid
+//	POST /v1/judge?count=true|false an envelope as a line of JSON and a message behind it in, a filter.Judgement out, as a door
+//	                                gets it: what a daemon asks its successor. It stays as it is
+//	POST /v1/upgrade                Upgraded, once the successor takes mail
 //	GET  /v1/campaigns?view=live|size|newest|labelled&limit=N      store.Campaign, a list; limit 0 is all
 //	GET  /v1/campaigns/ID                                          store.Detail
 //	POST /v1/campaigns/ID/label?label=spam|ham|none[&name=NAME]    store.Campaign, as it is then

@@ -32,8 +32,9 @@ type record struct {
 	mu    sync.Mutex
 	calls []string
 	err   error
-	file  string        // of Backup
-	block chan struct{} // Check waits for it where it is not nil
+	file  string          // of Backup
+	env   filter.Envelope // of the last Judge
+	block chan struct{}   // Check waits for it where it is not nil
 }
 
 func (r *record) note(format string, args ...any) error {

@@ -27,6 +27,9 @@ func FuzzControl(f *testing.F) {
 	f.Add("GET", "/v1/campaigns/7f3a19c2", []byte(nil), true)
 	f.Add("POST", "/v1/campaigns/7f3a19c2/label?label=none&name=%00", []byte(nil), true)
 	f.Add("POST", "/v1/campaigns/%2f/drop", []byte("x"), false)
+	f.Add("POST", "/v1/judge?count=true", []byte("{\"Door\":\"smtp\"}\nSubject: x\r\n\r\n"), true)
+	f.Add("POST", "/v1/judge?count=false", []byte("{\"Time\":1}\n"), false)
+	f.Add("POST", "/v1/upgrade", []byte(nil), true)
 	f.Add("DELETE", "//v1/../stats?%zz", []byte(nil), true)
 	f.Fuzz(func(t *testing.T, method, target string, body []byte, known bool) {
 		req, err := http.NewRequest(method, "http://spamsim/"+strings.TrimPrefix(target, "/"), io.NopCloser(bytes.NewReader(body)))

@@ -68,6 +68,9 @@ func Handler(s Service, limit int64) http.Handler {
 	})
 	m.HandleFunc("GET /v1/backup", h.backup)
 	h.campaignRoutes(m)
+	if d, ok := s.(Daemon); ok {
+		h.daemonRoutes(m, d)
+	}
 	return m
 }
 
@@ -82,8 +85,13 @@ type errRequest struct{ error }
 
 // message reads the body as a message, within the limits, and answers with what do returns.
 func (h *handler) message(do func(r *http.Request, raw []byte) (any, error)) http.HandlerFunc {
+	return h.body(h.limit, do)
+}
+
+// body is message with a limit of its own.
+func (h *handler) body(limit int64, do func(r *http.Request, body []byte) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength > h.limit {
+		if r.ContentLength > limit {
 			answer(w, nil, ErrTooLarge)
 			return
 		}
@@ -93,7 +101,7 @@ func (h *handler) message(do func(r *http.Request, raw []byte) (any, error)) htt
 		case <-r.Context().Done():
 			return
 		}
-		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.limit))
+		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 		if err != nil {
 			answer(w, nil, bodyError(err))
 			return

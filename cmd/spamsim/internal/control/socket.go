@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -16,7 +17,7 @@ func SocketOf(store string) string { return store + ".sock" }
 // Listen opens a Unix socket with mode 0660, and removes it when it is closed. A socket that lies there is taken for
 // left over from a daemon that was killed, and is replaced: the caller knows that nobody serves it, as who holds the store
 // knows of the control socket.
-func Listen(socket string) (net.Listener, error) {
+func Listen(socket string) (*Socket, error) {
 	switch info, err := os.Lstat(socket); {
 	case err == nil && info.Mode()&fs.ModeSocket == 0:
 		return nil, fmt.Errorf("%s is there and is no socket", socket)
@@ -39,24 +40,41 @@ func Listen(socket string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("socket %s: %w", socket, err)
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // its name may be the short one, which is no more
+	out := Adopt(l.(*net.UnixListener), socket)
 	if err := os.Chmod(socket, 0o660); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &listener{l, socket}, nil
+	out.Keep(false)
+	return out, nil
 }
 
-// A listener removes its socket when it is closed.
-type listener struct {
-	net.Listener
+// A Socket listens, and removes its file when it is closed, unless it is to be kept.
+type Socket struct {
+	*net.UnixListener
 	path string
+	kept atomic.Bool
 }
 
-func (l *listener) Close() error {
-	if err := os.Remove(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, l.Listener.Close())
+// Adopt takes a listener on a socket's file that another process opened. The file is kept until Keep says otherwise.
+func Adopt(l *net.UnixListener, socket string) *Socket {
+	l.SetUnlinkOnClose(false) // its name may be the short one, which is no more
+	s := &Socket{UnixListener: l, path: socket}
+	s.kept.Store(true)
+	return s
+}
+
+// Keep says whether the file stays where it is when the socket is closed, since another process listens there too.
+func (s *Socket) Keep(is bool) { s.kept.Store(is) }
+
+// Close stops listening.
+func (s *Socket) Close() error {
+	if s.kept.Load() {
+		return s.UnixListener.Close()
 	}
-	return l.Listener.Close()
+	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, s.UnixListener.Close())
+	}
+	return s.UnixListener.Close()
 }
 
 // maxSocket is how long the name of a Unix socket may be everywhere: sun_path has 104 octets on the smallest.

@@ -29,6 +29,7 @@ type Ledger struct {
 	steps  atomic.Int64 // commands and answers, of all clients
 	hops   atomic.Int64 // deaths of the next hop
 	relays atomic.Int64 // of a relay before it, twice each
+	turned atomic.Int64 // connections that were refused, or ended before EHLO was answered
 
 	mu       sync.Mutex
 	attempts []attempt
@@ -156,6 +157,7 @@ type Sums struct {
 	Accepted, Refused, Unknown int // attempts: 2xx; 4xx and 5xx, or broken off before the dot; no answer to the dot
 	Duplicates                 int // copies of a message that was there already
 	Arrived                    int // copies in all
+	Turned                     int // connections that came to nothing, before a message was tried
 }
 
 // String is the line that a test prints.
@@ -197,7 +199,7 @@ func (l *Ledger) balance(t testing.TB, refused, accepted func(attempt) bool) Sum
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sums := Sums{Messages: l.messages, Attempts: len(l.attempts)}
+	sums := Sums{Messages: l.messages, Attempts: len(l.attempts), Turned: int(l.turned.Load())}
 	there := make([]int, l.messages)
 	for i, a := range l.attempts {
 		there[a.message] += len(a.copies)

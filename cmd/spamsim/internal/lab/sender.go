@@ -99,6 +99,7 @@ func (s *sender) breaks(step string) bool {
 func (s *sender) try(message int) string {
 	if s.conn == nil {
 		if reply := s.connect(); !positive(reply) || !s.write("EHLO", []byte("EHLO client.lab.test\r\n")) || !positive(s.reply()) {
+			s.ledger.turned.Add(1)
 			s.close()
 			return ""
 		}

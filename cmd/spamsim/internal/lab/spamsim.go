@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,13 +15,16 @@ import (
 // A Spamsim is the daemon as a process of its own, with a state folder and a configuration file of its own. The program
 // is the test binary itself under the name spamsim, which the tests' main puts on the path.
 type Spamsim struct {
+	// Program is run as the daemon, from the next Start on; "" is the one on the path, as for all commands.
+	Program string
 	// Under is a command line that runs the daemon, which is appended: from the next Start on.
 	Under []string
 
-	t    testing.TB
-	dir  string
-	cmd  *exec.Cmd
-	unit Unit
+	t     testing.TB
+	dir   string
+	cmd   *exec.Cmd
+	heirs []int // processes that took over, in order
+	unit  Unit
 }
 
 // A Unit is what a service manager gives to a daemon that it starts.
@@ -62,7 +67,12 @@ func (s *Spamsim) Start() {
 		s.t.Fatal(err)
 	}
 	defer log.Close() // the process has its own
-	s.cmd = s.unit.start(s.under(s.command("serve")))
+	serve := s.command("serve")
+	if s.Program != "" {
+		serve.Path, serve.Args[0], serve.Err = s.Program, s.Program, nil
+		serve.Env = append(serve.Env, "PATH="+filepath.Dir(s.Program)+":"+os.Getenv("PATH")) // where it finds itself
+	}
+	s.cmd = s.unit.start(s.under(serve))
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	before := s.serving()
 	if err := s.cmd.Start(); err != nil {
@@ -87,9 +97,29 @@ func (u Unit) start(cmd *exec.Cmd) *exec.Cmd {
 // Signal sends the daemon a signal.
 func (s *Spamsim) Signal(sig syscall.Signal) {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
+	if err := syscall.Kill(s.Pid(), sig); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// Upgrade has the daemon replaced by the program that its command line names, and returns what the command prints.
+func (s *Spamsim) Upgrade() string {
+	s.t.Helper()
+	said := s.Run("upgrade")
+	found := regexp.MustCompile(`^process (\d+) `).FindStringSubmatch(said)
+	if found == nil {
+		s.t.Fatalf("spamsim upgrade: %s", said)
+	}
+	pid, _ := strconv.Atoi(found[1])
+	s.heirs = append(s.heirs, pid)
+	return said
+}
+
+// gone says whether a process has ended. Its parent, which is not this one, need not know yet.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return err != nil || strings.HasPrefix(rest, "Z")
 }
 
 // under has a command run by another, if one is named.
@@ -116,15 +146,26 @@ func (s *Spamsim) command(args ...string) *exec.Cmd {
 // Run runs a command to its end, fails the test where its status is not 0, and returns what it printed.
 func (s *Spamsim) Run(args ...string) string {
 	s.t.Helper()
-	out, err := s.command(args...).CombinedOutput()
+	out, err := s.Try(args...)
 	if err != nil {
 		s.t.Fatalf("spamsim %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
-	return string(out)
+	return out
+}
+
+// Try is Run for a command that may fail.
+func (s *Spamsim) Try(args ...string) (string, error) {
+	out, err := s.command(args...).CombinedOutput()
+	return string(out), err
 }
 
 // Pid is the daemon's process.
-func (s *Spamsim) Pid() int { return s.cmd.Process.Pid }
+func (s *Spamsim) Pid() int {
+	if n := len(s.heirs); n > 0 {
+		return s.heirs[n-1]
+	}
+	return s.cmd.Process.Pid
+}
 
 // Stop ends the daemon as an operator does and fails the test where it does not end well.
 func (s *Spamsim) Stop() {
@@ -141,11 +182,23 @@ func (s *Spamsim) end(sig syscall.Signal) error {
 	if s.cmd == nil {
 		return nil
 	}
-	_ = s.cmd.Process.Signal(sig)
+	_ = syscall.Kill(s.Pid(), sig)
+	if sig == syscall.SIGKILL {
+		_ = s.cmd.Process.Kill() // it may wait for its last clients
+	}
 	err := s.cmd.Wait()
-	s.cmd = nil
+	for _, pid := range s.heirs {
+		if sig == syscall.SIGKILL && !gone(pid) {
+			_ = syscall.Kill(pid, sig)
+		}
+		Eventually(s.t, "the daemon ends", func() bool { return gone(pid) })
+	}
+	s.cmd, s.heirs = nil, nil
 	return err
 }
+
+// File is the daemon's configuration.
+func (s *Spamsim) File() string { return filepath.Join(s.dir, "spamsim.toml") }
 
 // Log returns what the daemon logged so far, over all its lives.
 func (s *Spamsim) Log() string {

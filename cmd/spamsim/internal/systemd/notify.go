@@ -37,6 +37,9 @@ func (n *Notifier) Ready() error { return n.send("READY=1") }
 // Stopping says that the process is about to end.
 func (n *Notifier) Stopping() error { return n.send("STOPPING=1") }
 
+// MainPID says that another process is the service from now on, which then speaks for it.
+func (n *Notifier) MainPID(pid int) error { return n.send(fmt.Sprintf("MAINPID=%d", pid)) }
+
 // Reloading says that a reload begins; Ready ends it. The time lets the manager tell this reload from an earlier one.
 func (n *Notifier) Reloading() error {
 	var now unix.Timespec
