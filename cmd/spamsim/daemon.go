@@ -135,7 +135,7 @@ func (d *daemon) judges() *control.Local {
 	d.service = &relay{now: local, upgrades: make(chan upgradeRequest), ended: make(chan struct{})}
 	d.metrics = metrics.New(d.service.Stats)
 	d.judge = newJudging(conf, local.Filter(), d.metrics.Judged, d.log)
-	d.service.judge = d.judge
+	d.service.judge, local.Now = d.judge, d.judge.clock.now
 	local.Filter = func() *filter.Filter { return d.judge.rules.Load().filter }
 	local.Config = func() (map[string]string, error) { return d.conf.Load().Values() }
 	return local

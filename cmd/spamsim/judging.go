@@ -23,6 +23,7 @@ type judging struct {
 	id     string // of this host
 	log    *slog.Logger
 	began  time.Time
+	clock  *clock
 	timed  func(door string, took time.Duration)
 	recent *console.Recent        // nil where nobody watches
 	rules  atomic.Pointer[ruling] // a message is judged by those that hold when its judging begins
@@ -48,7 +49,7 @@ type ruling struct {
 
 // newJudging judges by a configuration.
 func newJudging(conf *config.Loaded, f *filter.Filter, timed func(string, time.Duration), log *slog.Logger) *judging {
-	j := &judging{id: conf.ID, log: log, began: time.Now(), timed: timed, counts: map[tally]int64{}, earlier: map[string]int64{}, left: map[string]int64{}, would: observed(conf)}
+	j := &judging{id: conf.ID, log: log, began: time.Now(), clock: newClock(log), timed: timed, counts: map[tally]int64{}, earlier: map[string]int64{}, left: map[string]int64{}, would: observed(conf)}
 	j.rules.Store(&ruling{f, configuredActions(conf), conf.CompatibilityFields})
 	return j
 }
@@ -106,6 +107,7 @@ func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, cou
 	if j.next != nil {
 		return j.refer(ctx, env, raw, count)
 	}
+	env.Time = j.clock.now()
 	begun, rules := time.Now(), j.rules.Load()
 	judge := rules.filter.Peek
 	if count {
