@@ -21,6 +21,9 @@ const openMark = ".open"
 var ours = append(bytes.Clone(keyFormat), formatName...)
 
 // inspect looks through a file that was not closed as it should be, while nobody else has it open. The error is ErrDamaged.
+// It comes before bbolt has the file, not beside the mail: a page that points nowhere ends the process in whatever goroutine
+// bbolt follows it, the one that commits among them. What Open reads after it takes as long: 0.3 to 0.5 s and the same for
+// 645 MB in memory, on two busy cores of an AMD EPYC.
 func inspect(path string) error {
 	if _, err := os.Stat(path + openMark); err != nil {
 		return nil

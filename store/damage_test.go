@@ -197,6 +197,17 @@ func TestPagesThatPassAreRead(t *testing.T) {
 	}
 }
 
+func BenchmarkCheckPages(b *testing.B) {
+	data, _ := aStore(b, filepath.Join(b.TempDir(), "s.db"))
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := checkPages(bytes.NewReader(data), int64(len(data))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func FuzzPages(f *testing.F) {
 	data, _ := aStore(f, filepath.Join(f.TempDir(), "spamsim.db"))
 	f.Add(data[:64], uint32(0))

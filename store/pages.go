@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math"
+	"slices"
 )
 
 // bbolt reads its pages where the file is mapped: one that points nowhere may end the process, where nobody can catch it, and so
@@ -25,6 +26,13 @@ type pages struct {
 	size  int64 // octets of a page
 	count uint64
 	seen  []uint64 // a bit for each page
+	rooms []room   // of the page at hand at each depth
+}
+
+// A room holds a page while it is looked at, and what it leads to: its neighbours have it after it.
+type room struct {
+	data  []byte
+	items []pageItem
 }
 
 const (
@@ -106,22 +114,33 @@ func (p *pages) take(id, n uint64) bool {
 
 // page checks a page of the file and what it leads to. Its keys are from low on and below high; nil is no bound.
 func (p *pages) page(id uint64, low, high []byte, depth int) error {
-	head := make([]byte, pageHead)
-	if _, err := p.file.ReadAt(head, int64(min(id, p.count))*p.size); err != nil {
+	data := p.room(depth).data[:p.size]
+	if _, err := p.file.ReadAt(data, int64(min(id, p.count))*p.size); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
-	overflow := uint64(binary.LittleEndian.Uint32(head[12:]))
-	if depth > deepestPage || binary.LittleEndian.Uint64(head) != id || !p.take(id, overflow+1) {
+	overflow := uint64(binary.LittleEndian.Uint32(data[12:]))
+	if depth > deepestPage || binary.LittleEndian.Uint64(data) != id || !p.take(id, overflow+1) {
 		return fmt.Errorf("%w %d", errPage, id)
 	}
-	data := make([]byte, (int64(overflow)+1)*p.size)
-	if _, err := p.file.ReadAt(data, int64(id)*p.size); err != nil {
-		return fmt.Errorf("page %d: %w", id, err)
+	if overflow > 0 {
+		data = slices.Grow(data, int(overflow)*int(p.size))[:(int64(overflow)+1)*p.size]
+		p.room(depth).data = data
+		if _, err := p.file.ReadAt(data[p.size:], (int64(id)+1)*p.size); err != nil {
+			return fmt.Errorf("page %d: %w", id, err)
+		}
 	}
 	if err := p.elements(data, low, high, depth); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
 	return nil
+}
+
+// room is that of a depth, valid until another is asked for.
+func (p *pages) room(depth int) *room {
+	for len(p.rooms) <= depth {
+		p.rooms = append(p.rooms, room{data: make([]byte, p.size)})
+	}
+	return &p.rooms[depth]
 }
 
 // A pageItem is an element of a page: of a branch the page it leads to, of a leaf the value, which may be a bucket.
@@ -133,10 +152,11 @@ type pageItem struct {
 
 // elements checks those of a page, and what they lead to.
 func (p *pages) elements(data, low, high []byte, depth int) error {
-	items, leaf, err := itemsOf(data)
+	items, leaf, err := itemsOf(p.room(depth).items[:0], data)
 	if err != nil {
 		return err
 	}
+	p.room(depth).items = items
 	for i, item := range items {
 		if i > 0 && bytes.Compare(items[i-1].key, item.key) >= 0 || bytes.Compare(item.key, low) < 0 || high != nil && bytes.Compare(item.key, high) >= 0 {
 			return fmt.Errorf("%w: keys are out of order", errPage)
@@ -157,8 +177,8 @@ func (p *pages) elements(data, low, high []byte, depth int) error {
 	return nil
 }
 
-// itemsOf reads the elements of a page.
-func itemsOf(data []byte) (items []pageItem, leaf bool, err error) {
+// itemsOf reads the elements of a page, and appends them to items.
+func itemsOf(items []pageItem, data []byte) (_ []pageItem, leaf bool, err error) {
 	if len(data) < pageHead {
 		return nil, false, errPage
 	}
@@ -167,8 +187,7 @@ func itemsOf(data []byte) (items []pageItem, leaf bool, err error) {
 	if leaf = flags == leafPage; !leaf && (flags != branchPage || count == 0) || pageHead+count*pageElement > len(data) {
 		return nil, false, errPage
 	}
-	items = make([]pageItem, count)
-	for i := range items {
+	for i := range count {
 		e := data[pageHead+i*pageElement:]
 		pos, ksize, vsize := uint64(le.Uint32(e)), uint64(le.Uint32(e[4:])), uint64(0)
 		if leaf {
@@ -177,10 +196,11 @@ func itemsOf(data []byte) (items []pageItem, leaf bool, err error) {
 		if pos+ksize+vsize > uint64(len(e)) {
 			return nil, false, fmt.Errorf("%w: an element ends behind it", errPage)
 		}
-		items[i] = pageItem{key: e[pos : pos+ksize], value: e[pos+ksize : pos+ksize+vsize], bucket: leaf && le.Uint32(e)&bucketFlag != 0}
+		item := pageItem{key: e[pos : pos+ksize], value: e[pos+ksize : pos+ksize+vsize], bucket: leaf && le.Uint32(e)&bucketFlag != 0}
 		if !leaf {
-			items[i].child = le.Uint64(e[8:])
+			item.child = le.Uint64(e[8:])
 		}
+		items = append(items, item)
 	}
 	return items, leaf, nil
 }
