@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/cmd/spamsim/internal/lab"
+	"spamsim/milter/filter"
 )
 
 // An installed is a daemon whose program and configuration the test replaces.
@@ -204,5 +207,52 @@ func TestUpgradeUnderManager(t *testing.T) {
 	}
 	if _, err := os.Stat(socket); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestUpgradeForOthers: who watches, and who has a connection to the control socket, goes on with the new daemon, which tells
+// what the old one had counted into the store.
+func TestUpgradeForOthers(t *testing.T) {
+	web, dir := lab.FreeAddr(t), t.TempDir()
+	i := install(t, fmt.Sprintf("[http]\nlisten = [%q]\n[dccifd]\nlisten = [\"unix:%s/dccifd\"]\n[store]\npath = \"%s/s.db\"\n", web, dir, dir))
+	c, err := control.Dial(control.SocketOf(dir + "/s.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if o, err := c.Train(t.Context(), offer(1), filter.Spam); err != nil || !o.Done {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	before, err := c.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		i.Upgrade()
+		after, err := c.Stats(t.Context())
+		if err != nil || !after.Since.After(*before.Since) || after.Held.Messages != 1 {
+			t.Errorf("%+v, %v; before %+v", after, err, before)
+		}
+		before = after
+		resp, err := http.Get("http://" + web + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("ready: %s", resp.Status)
+		}
+		conn, err := net.Dial("unix", dir+"/dccifd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+		i.judges()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	i.Stop()
+	modes(t, map[string]os.FileMode{dir + "/s.db": 0o600})
+	if left, _ := filepath.Glob(dir + "/*"); len(left) != 1 {
+		t.Errorf("left behind: %q", left)
 	}
 }
