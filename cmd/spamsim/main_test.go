@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"go.uber.org/goleak"
 
 	"spamsim/cmd/spamsim/internal/demo"
 	"spamsim/cmd/spamsim/internal/lab"
@@ -24,27 +23,9 @@ import (
 
 // TestMain lets the scripts call spamsim as a program of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(leakless{m}, map[string]func(){
+	testscript.Main(lab.Leakless{M: m}, map[string]func(){
 		"spamsim": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
-}
-
-// leakless fails where the tests leave a goroutine behind. What ends with a process or a connection may take a while.
-type leakless struct{ *testing.M }
-
-func (m leakless) Run() int {
-	status := m.M.Run()
-	var left error
-	for end := time.Now().Add(lab.Patience); status == 0 && time.Now().Before(end); {
-		if left = goleak.Find(); left == nil {
-			return 0
-		}
-	}
-	if left != nil {
-		fmt.Fprintln(os.Stderr, left)
-		return 1
-	}
-	return status
 }
 
 // TestScripts runs testdata/script: each file is named for a behaviour.

@@ -1,10 +1,11 @@
 package console
 
 import (
+	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"spamsim/cmd/spamsim/internal/lab"
 )
 
 // TestMain fails where a test leaves a goroutine behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(lab.Leakless{M: m}.Run()) }
