@@ -39,7 +39,12 @@ func (p ports) piece(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local := strings.ReplaceAll(string(text), "0.0.0.0", "127.0.0.1")
+	return p.local(string(text))
+}
+
+// local puts the lab's ports, and loopback for the world, into a text.
+func (p ports) local(text string) string {
+	local := strings.ReplaceAll(text, "0.0.0.0", "127.0.0.1")
 	return number.ReplaceAllStringFunc(local, func(usual string) string {
 		if lab := p[usual]; lab != "" {
 			return lab
