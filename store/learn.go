@@ -66,11 +66,7 @@ func (s *Store) Forget(t *Trace, x *Transaction) Learnt {
 
 // subtract takes a member out of the counts.
 func (c *cluster) subtract(q *query, d *delivery) {
-	c.senders.remove(d.sender)
-	c.nets.remove(d.network)
-	for _, r := range d.rcpts {
-		c.rcpts.remove(r)
-	}
+	c.uncount(d)
 	es := c.elements.unpack()
 	for i := range es {
 		e := &es[i]
@@ -80,6 +76,15 @@ func (c *cluster) subtract(q *query, d *delivery) {
 		e.since = max(1, e.since-1, e.count)
 	}
 	c.put(es)
+}
+
+// uncount takes a message out of the counts of senders, networks and recipients.
+func (c *cluster) uncount(d *delivery) {
+	c.senders.remove(d.sender)
+	c.nets.remove(d.network)
+	for _, r := range d.rcpts {
+		c.rcpts.remove(r)
+	}
 }
 
 // drop forgets a cluster.

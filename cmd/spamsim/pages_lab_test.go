@@ -60,6 +60,8 @@ var story = []step{
 	{command: "spamsim config diff", says: `^nothing: the daemon works by this`},
 	{command: "systemctl reload spamsim", then: (*reader).hasReloaded},
 	{command: "spamsim backup /var/backups/spamsim.db", says: `octets`},
+	{command: "spamsim forget --recipient user@site.example", says: `as recipient: 0 messages forgotten`},
+	{command: "spamsim forget --sender person@example.com", says: `as sender: 0 messages forgotten`},
 	{command: "spamsim campaigns drop 7f3a19c2", says: `dropped, with 6 messages`},
 	{command: "systemctl stop spamsim"},
 	{command: "install -o spamsim -g spamsim -m 0600 /var/backups/spamsim.db /var/lib/spamsim/spamsim.db"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -36,29 +35,6 @@ reason; the exit status is then still 0, but 2 where something could not be read
 	f.BoolVar(&asJSON, "json", false, "print the counts as JSON")
 	c.MarkFlagsOneRequired("spam", "ham")
 	c.MarkFlagsMutuallyExclusive("spam", "ham")
-	a.storeFlag(c)
-	return c
-}
-
-func newForget(a *app) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "forget PATH...",
-		Short: "Take back what was learnt or counted of messages",
-		Long: `Takes a message's contribution back, be it learnt or counted: the copies, senders and recipients of its
-cluster are as if it had not come.`,
-		Example: "  spamsim forget newsletter.eml",
-		RunE: func(cmd *cobra.Command, paths []string) error {
-			if len(paths) == 0 {
-				return usage(errors.New("name a file, or - for standard input"))
-			}
-			l := &learning{app: a, verb: "forgotten", json: asJSON}
-			return l.run(cmd.Context(), paths, func(ctx context.Context, s control.Service, raw []byte) (filter.Outcome, error) {
-				return s.Forget(ctx, raw)
-			})
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the counts as JSON")
 	a.storeFlag(c)
 	return c
 }

@@ -6,6 +6,7 @@
 //	POST /v1/explain[?PARAMETERS]   a message in, a filter.Explanation out; nothing is counted
 //	POST /v1/train?label=spam|ham   a message in, a filter.Outcome out
 //	POST /v1/forget                 a message in, a filter.Outcome out
+//	POST /v1/forget/person?as=sender|recipient&address=ADDRESS     store.Forgotten
 //	POST /v1/sync                   returns when all that was learnt is on disk
 //	GET  /v1/stats                  Stats
 //	GET  /v1/settings               the settings in effect by their names, as the file writes them, without secrets
@@ -56,6 +57,8 @@ type Service interface {
 	Train(ctx context.Context, raw []byte, l filter.Label) (filter.Outcome, error)
 	// Forget takes a message's contribution back; on disk once Sync returned.
 	Forget(ctx context.Context, raw []byte) (filter.Outcome, error)
+	// ForgetPerson takes back what is stored of an address; on disk once Sync returned.
+	ForgetPerson(ctx context.Context, as store.Role, address string) (store.Forgotten, error)
 	// Sync returns when all that was counted before is on disk.
 	Sync(ctx context.Context) error
 	// Stats returns the counters of now.

@@ -73,6 +73,10 @@ func (r *record) Forget(_ context.Context, raw []byte) (filter.Outcome, error) {
 	return filter.Outcome{Reason: "unknown"}, r.note("forget %q", raw)
 }
 
+func (r *record) ForgetPerson(_ context.Context, as store.Role, address string) (store.Forgotten, error) {
+	return store.Forgotten{Messages: 2, Subjects: 1}, r.note("person %d %q", as, address)
+}
+
 func (r *record) Sync(context.Context) error { return r.note("sync") }
 
 func (r *record) Stats(context.Context) (Stats, error) {

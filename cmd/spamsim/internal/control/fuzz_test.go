@@ -20,6 +20,7 @@ func FuzzControl(f *testing.F) {
 	f.Add("POST", "/v1/train?label=spam", []byte(""), false)
 	f.Add("POST", "/v1/train?label=%00", []byte("\x00"), false)
 	f.Add("POST", "/v1/explain?client=192.0.2.1&recipient=a@x&recipient=b@x", []byte("x"), true)
+	f.Add("POST", "/v1/forget/person?as=sender&address=a%40x", []byte(nil), false)
 	f.Add("POST", "/v1/forget", bytes.Repeat([]byte("x"), 65), true)
 	f.Add("POST", "/v1/sync", []byte(nil), true)
 	f.Add("GET", "/v1/stats", []byte(nil), true)

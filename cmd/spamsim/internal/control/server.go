@@ -57,6 +57,7 @@ func Handler(s Service, limit int64) http.Handler {
 	m.HandleFunc("POST /v1/explain", h.message(h.explain))
 	m.HandleFunc("POST /v1/train", h.message(h.train))
 	m.HandleFunc("POST /v1/forget", h.message(h.forget))
+	m.HandleFunc("POST /v1/forget/person", h.forgetPerson)
 	m.HandleFunc("POST /v1/sync", func(w http.ResponseWriter, r *http.Request) { answer(w, struct{}{}, s.Sync(r.Context())) })
 	m.HandleFunc("GET /v1/stats", func(w http.ResponseWriter, r *http.Request) {
 		stats, err := s.Stats(r.Context())
