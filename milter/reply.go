@@ -2,6 +2,7 @@ package milter
 
 import (
 	"bufio"
+	"slices"
 	"strings"
 
 	"spamsim/milter/filter"
@@ -23,6 +24,7 @@ func answer(w *bufio.Writer, c contract, m *message, j filter.Judgement) {
 	}
 	if c.may(mayChangeHeaders) {
 		strip(w, m, j.Strip)
+		j.Add = append(slices.Clip(j.Add), prefix(w, c, m, j.Subject)...)
 	}
 	if c.may(mayAddHeaders) {
 		insert(w, c, j.Add)
@@ -44,15 +46,33 @@ func strip(w *bufio.Writer, m *message, names []string) {
 	}
 }
 
+// prefix puts a prefix into the first Subject field, whose number the deletions do not change: theirs are other names. Where
+// there is none it returns the field that is to be added.
+func prefix(w *bufio.Writer, c contract, m *message, prefix string) []filter.Field {
+	if prefix == "" {
+		return nil
+	}
+	value, ok := filter.SubjectOf(m.raw)
+	if !ok || m.count("subject") == 0 {
+		return []filter.Field{{Name: "Subject", Value: " " + prefix}}
+	}
+	writePacket(w, actChgHeader, number(1), "Subject", "\x00", c.value(filter.Prefixed(value, prefix, "\n")), "\x00")
+	return nil
+}
+
+// value is a field's value as the MTA wants it.
+func (c contract) value(v string) string {
+	if c.protocol&leadingSpace == 0 {
+		v = strings.TrimPrefix(v, " ") // the MTA adds one
+	}
+	return headerValue(v)
+}
+
 // insert puts the fields at the very top, above the Received field that the MTA adds and never shows. Each goes to
 // place 0 and pushes those before it down, so the last is inserted first.
 func insert(w *bufio.Writer, c contract, fields []filter.Field) {
 	for i := len(fields) - 1; i >= 0; i-- {
-		value := headerValue(fields[i].Value)
-		if c.protocol&leadingSpace == 0 {
-			value = strings.TrimPrefix(value, " ") // the MTA adds one
-		}
-		writePacket(w, actInsHeader, number(0), fields[i].Name, "\x00", value, "\x00")
+		writePacket(w, actInsHeader, number(0), fields[i].Name, "\x00", c.value(fields[i].Value), "\x00")
 	}
 }
 

@@ -74,6 +74,42 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestSubjectOfMilter: the prefix goes into the first Subject field, as the MTA wants its value; a missing one is added below
+// our own fields, and nothing where the MTA lets us change no fields.
+func TestSubjectOfMilter(t *testing.T) {
+	with, without := &message{}, &message{}
+	without.addHeader([]byte("From\x00 a@x\x00"), true)
+	for _, h := range []string{"X-Old\x00 v", "SUBJECT\x00 one\n two", "Subject\x00 three"} {
+		with.addHeader([]byte(h+"\x00"), true)
+	}
+	j := filter.Judgement{Add: []filter.Field{{Name: "A", Value: " b"}}, Strip: []string{"X-Old"}, Subject: "[bulk]"}
+	all := contract{6, wanted.actions, wanted.protocol}
+	for _, c := range []struct {
+		name string
+		c    contract
+		m    *message
+		want []string
+	}{
+		{"folded", all, with, []string{"m 1 X-Old|", "m 1 Subject| [bulk] one\n two", "i 0 A| b", "c"}},
+		{"the MTA adds the space", contract{6, wanted.actions, 0}, with, []string{"m 1 X-Old|", "m 1 Subject|[bulk] one\n two", "i 0 A|b", "c"}},
+		{"missing", all, without, []string{"i 0 Subject| [bulk]", "i 0 A| b", "c"}},
+		{"no changing", contract{6, mayAddHeaders, leadingSpace}, with, []string{"i 0 A| b", "c"}},
+		{"redirected", all, without, []string{"i 0 Subject| [bulk]", "i 0 X-Spamsim-Redirect| c@x", "i 0 A| b", "c"}},
+	} {
+		j := j
+		if c.name == "redirected" {
+			j = j.WithRedirect("c@x")
+			j.Action = filter.Redirect
+		}
+		if got := said(c.c, c.m, j); !slices.Equal(got, c.want) {
+			t.Errorf("%s: answered %q, want %q", c.name, got, c.want)
+		}
+	}
+	if len(j.Add) != 1 {
+		t.Errorf("the judgement itself was changed: %+v", j)
+	}
+}
+
 func TestReplyLength(t *testing.T) {
 	if got := replyText("550 " + strings.Repeat("x", 2000)); len(got) != longestReply {
 		t.Errorf("a reply of %d octets", len(got))

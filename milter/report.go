@@ -11,6 +11,7 @@ import (
 // actionWords name the actions in the log.
 var actionWords = map[filter.Action]string{
 	filter.Tag: "tag", filter.Quarantine: "quarantine", filter.Reject: "reject", filter.TempFail: "tempfail",
+	filter.Redirect: "redirect",
 }
 
 // report writes the message's one line in the log, and warns of what the MTA does not let us do.
@@ -43,6 +44,8 @@ func (c contract) short(j filter.Judgement) string {
 		return "add fields"
 	case len(j.Strip) > 0 && !c.may(mayChangeHeaders):
 		return "delete forged fields"
+	case j.Subject != "" && !c.may(mayChangeHeaders):
+		return "change the Subject"
 	case j.Action == filter.Quarantine && !c.may(mayQuarantine):
 		return "quarantine"
 	}

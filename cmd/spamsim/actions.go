@@ -10,13 +10,16 @@ import (
 // actions are what is done with bulk mail, and with bulk mail whose cluster people labelled spam; putOff, whether mail that is
 // not judged for want of time is put off. The zero value tags.
 type actions struct {
-	bulk, spam filter.Action
-	putOff     bool
+	bulk, spam               filter.Action
+	bulkSubject, spamSubject string // prefixes
+	redirectTo               string
+	putOff                   bool
 }
 
 // actionWords are the configuration's words.
 var actionWords = map[string]filter.Action{
 	"tag": filter.Tag, "quarantine": filter.Quarantine, "tempfail": filter.TempFail, "reject": filter.Reject,
+	"redirect": filter.Redirect,
 }
 
 // configuredActions are those of the configuration: in mode observe everything is but tagged.
@@ -29,7 +32,8 @@ func configuredActions(c *config.Loaded) actions {
 
 // wantedActions are those that mode enforce does.
 func wantedActions(c *config.Loaded) actions {
-	return actions{actionWords[c.Actions.Bulk], actionWords[c.Actions.Spam], c.Limits.Overload == "tempfail"}
+	do := &c.Actions
+	return actions{actionWords[do.Bulk], actionWords[do.Spam], do.BulkSubject, do.SpamSubject, do.RedirectTo, c.Limits.Overload == "tempfail"}
 }
 
 // quarantines tells whether any mail may be quarantined.
@@ -72,4 +76,30 @@ func (a actions) of(env *filter.Envelope, v *filter.Verdict) (filter.Action, str
 		return what, fmt.Sprintf("550 5.7.1 Message refused: %s (spamsim %s)", which, v.Cluster)
 	}
 	return what, fmt.Sprintf("451 4.7.1 Message refused for now: %s (spamsim %s)", which, v.Cluster)
+}
+
+// carriedOut is a judgement with its action, and what that writes into the message.
+func (a actions) carriedOut(env *filter.Envelope, j filter.Judgement) filter.Judgement {
+	j.Action, j.Reply = a.of(env, &j.Verdict)
+	return a.written(j)
+}
+
+// written is a judgement with what its action writes into the message: a prefix of the Subject, and where it is to go.
+func (a actions) written(j filter.Judgement) filter.Judgement {
+	j.Subject = a.subject(&j.Verdict)
+	if j.Action == filter.Redirect {
+		j = j.WithRedirect(a.redirectTo)
+	}
+	return j
+}
+
+// subject is the prefix of a message's Subject, "" for none.
+func (a actions) subject(v *filter.Verdict) string {
+	switch {
+	case v.Kind != filter.Bulk:
+		return ""
+	case v.Label == filter.Spam:
+		return a.spamSubject
+	}
+	return a.bulkSubject
 }

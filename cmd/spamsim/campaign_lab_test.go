@@ -26,6 +26,12 @@ type chain struct {
 // milter at once.
 func newChain(t *testing.T, door string) *chain {
 	t.Helper()
+	return newChainWith(t, door, "")
+}
+
+// newChainWith is newChain with more lines at the top of spamsim.toml, and of main.cf.
+func newChainWith(t *testing.T, door, settings string, main ...string) *chain {
+	t.Helper()
 	lab.Need(t, "postfix")
 	p := newPorts(t)
 	c := lab.PostfixConfig{Addr: p.addr("25"), Inject: p.addr("10026"), Main: []string{
@@ -43,9 +49,10 @@ func newChain(t *testing.T, door string) *chain {
 		toml = strings.ReplaceAll(p.piece(t, "postfix/milter.toml"), "/var/spool/postfix/spamsim/milter.sock", socket)
 		c.Main = append(c.Main, strings.ReplaceAll(p.piece(t, "postfix/milter.main.cf"), "unix:spamsim/milter.sock", "unix:"+socket))
 	}
+	c.Main = append(c.Main, main...)
 	c.Master = strings.Split(strings.Replace(master, "smtp inet", c.Addr+" inet", 1), "\n")
 	toml = strings.Replace(toml, "state_dir", "# state_dir", 1)
-	return &chain{spamsim: lab.StartSpamsim(t, toml), postfix: lab.StartPostfix(t, c)}
+	return &chain{spamsim: lab.StartSpamsim(t, settings+toml), postfix: lab.StartPostfix(t, c)}
 }
 
 // socketOfPostfix is where a socket belongs to Postfix's group, whoever makes it.

@@ -120,8 +120,7 @@ func (j *judging) ask(ctx context.Context, env *filter.Envelope, raw []byte, cou
 	took := time.Since(begun)
 	j.timed(env.Door, took)
 	j.note(env, &out.Verdict, raw, took)
-	out.Action, out.Reply = rules.acts.of(env, &out.Verdict)
-	return j.fields(out, rules)
+	return j.fields(rules.acts.carriedOut(env, out), rules)
 }
 
 // fields adds the fields that the configuration asks for.

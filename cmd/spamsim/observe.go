@@ -35,7 +35,13 @@ func (o *observing) count(env *filter.Envelope, v *filter.Verdict) {
 	case v.Kind == filter.Exempt && v.Would == filter.Bulk:
 		o.n.Exempt++
 	}
-	switch act, _ := o.acts.of(env, v); act {
+	act, _ := o.acts.of(env, v)
+	if o.acts.subject(v) != "" && act != filter.TempFail && act != filter.Reject {
+		o.n.Prefixed++
+	}
+	switch act {
+	case filter.Redirect:
+		o.n.Redirected++
 	case filter.Quarantine:
 		o.n.Quarantined++
 	case filter.TempFail:
@@ -61,8 +67,9 @@ func wouldText(w *control.Would) string {
 	for _, act := range []struct {
 		word, past string
 		n          int64
-	}{{"quarantine", "quarantined", w.Quarantined}, {"tempfail", "put off", w.PutOff}, {"reject", "rejected", w.Rejected}} {
-		if w.Bulk == act.word || w.Spam == act.word {
+	}{{"quarantine", "quarantined", w.Quarantined}, {"redirect", "redirected", w.Redirected}, {"tempfail", "put off", w.PutOff},
+		{"reject", "rejected", w.Rejected}, {"", "prefixed the Subject of", w.Prefixed}} {
+		if w.Bulk == act.word || w.Spam == act.word || act.word == "" && act.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", act.past, act.n))
 		}
 	}

@@ -27,10 +27,15 @@ func TestObserve(t *testing.T) {
 			"enforcing would have changed nothing, since [actions] only tags: 4 of 8 messages were bulk, none of them exempt (exempt bulk mail: 1)"},
 		{"quarantine", "quarantine", control.Would{Messages: 8, Found: 4, Quarantined: 4, Exempt: 1},
 			"enforcing would have quarantined 4 of 8 messages, none of them exempt (exempt bulk mail: 1)"},
+		{"redirect", "reject", control.Would{Messages: 8, Found: 4, Redirected: 2, Rejected: 1, Prefixed: 2, Exempt: 1},
+			"enforcing would have redirected 2, rejected 1, prefixed the Subject of 2 of 8 messages, none of them exempt (exempt bulk mail: 1)"},
 		{"tempfail", "reject", control.Would{Messages: 8, Found: 4, PutOff: 1, Rejected: 1, Exempt: 1}, // not behind a queue
 			"enforcing would have put off 1, rejected 1 of 8 messages, none of them exempt (exempt bulk mail: 1)"},
 	} {
-		conf := testConfig(t, "[actions]\nbulk = \""+c.bulk+"\"\nspam = \""+c.spam+"\"\n")
+		conf := testConfig(t, "[actions]\nbulk = \""+c.bulk+"\"\nspam = \""+c.spam+"\"\nredirect_to = \"a@site.example\"\n")
+		if c.want.Prefixed > 0 {
+			conf.Actions.BulkSubject = "[bulk]"
+		}
 		o := observed(conf)
 		for _, m := range mail {
 			o.count(&filter.Envelope{Door: m.door}, &m.v)

@@ -41,6 +41,9 @@ func (k *checker) runTag(ctx context.Context, a *app, name string) error {
 	default:
 		j = k.judgement(ctx, a, conf, raw)
 	}
+	if confErr == nil {
+		j = configuredActions(conf).carriedOut(&filter.Envelope{Door: "check"}, j) // what the action is beside the fields is the agent's affair
+	}
 	if confErr == nil && conf.CompatibilityFields {
 		j = j.WithCompatibility(conf.ID)
 	}

@@ -2,23 +2,30 @@ package filter
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
-// Apply returns the message with the judgement's fields on top and the stripped ones gone; nothing else is touched. Folds
+// Apply returns the message with the judgement's fields on top, the stripped ones gone and its prefix in the Subject; nothing
+// else is touched. Folds
 // and ends of added fields have the line end of the message's first line, CRLF where it has none.
 func Apply(raw []byte, j Judgement) []byte {
-	eol := lineEnd(raw)
+	eol, add := lineEnd(raw), j.Add
+	if j.Subject != "" {
+		var missing []Field
+		raw, missing = prefixSubject(raw, j.Subject)
+		add = slices.Concat(add, missing)
+	}
 	var b bytes.Buffer
 	b.Grow(len(raw) + 512)
-	for _, f := range j.Add {
+	for _, f := range add {
 		b.WriteString(f.Name)
 		b.WriteByte(':')
 		b.WriteString(strings.ReplaceAll(f.Value, "\n", eol))
 		b.WriteString(eol)
 	}
 	head := strip(&b, raw, j.Strip)
-	if len(j.Add) > 0 && head == 0 && !startsHeader(raw) {
+	if len(add) > 0 && head == 0 && !startsHeader(raw) {
 		b.WriteString(eol) // the message has no header: its body must not become one
 	}
 	b.Write(raw[head:])

@@ -32,7 +32,7 @@ func TestCompatibility(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%v:\n%s", c.v.Kind, d)
 		}
-		if len(plain.Add) != 1 || len(plain.Strip) != 1 {
+		if len(plain.Add) != 1 || len(plain.Strip) != 2 {
 			t.Errorf("%v: the judgement itself was changed: %+v", c.v.Kind, plain)
 		}
 	}

@@ -13,6 +13,7 @@ type Judgement struct {
 	Reply   string   // for Reject and TempFail: "550 5.7.1 text", ASCII, one line
 	Add     []Field  // to be put at the very top, in order
 	Strip   []string // names of which every incoming field is removed, any case
+	Subject string   // a prefix for the Subject, printable ASCII; "" leaves it as it is. A missing Subject is added
 }
 
 // Action is what is done with a message beside tagging it.
@@ -24,6 +25,7 @@ const (
 	Quarantine
 	Reject
 	TempFail
+	Redirect // it goes on with a field that tells the MTA where to: WithRedirect
 )
 
 // A Field is a header field to add. Value begins with a space and is folded with LF TAB, as milter wants it.

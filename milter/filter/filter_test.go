@@ -38,7 +38,7 @@ func TestFifthCopyIsBulk(t *testing.T) {
 		if want := map[bool]Kind{true: Bulk}[n >= 5]; j.Verdict.Kind != want {
 			t.Errorf("copy %d: %+v", n, j.Verdict)
 		}
-		if len(j.Add) != 1 || j.Add[0].Name != "X-Spamsim" || len(j.Strip) != 1 || j.Action != Tag {
+		if len(j.Add) != 1 || j.Add[0].Name != "X-Spamsim" || len(j.Strip) != 2 || j.Action != Tag {
 			t.Errorf("copy %d: %+v", n, j)
 		}
 	}

@@ -2,18 +2,29 @@ package filter
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // HeaderName is the name of the field that carries a verdict.
 const HeaderName = "X-Spamsim"
 
+// RedirectName is the name of the field that tells the MTA to send a message somewhere else. One that came with a message is
+// always removed: else a stranger could send mail of others anywhere.
+const RedirectName = "X-Spamsim-Redirect"
+
+// WithRedirect adds the field that tells the MTA to send a message to an address.
+func (j Judgement) WithRedirect(address string) Judgement {
+	j.Add = append(slices.Clip(j.Add), Field{RedirectName, " " + address})
+	return j
+}
+
 // lineLength is the most characters of a line of the field (RFC 5322 section 2.1.1).
 const lineLength = 78
 
-// judgement makes the judgement that carries a verdict: its field, and the removal of every other of that name.
+// judgement makes the judgement that carries a verdict: its field, and the removal of every other of that name, and of those that redirect.
 func (v *Verdict) judgement(id string) Judgement {
-	return Judgement{Verdict: *v, Add: []Field{{HeaderName, v.Field(id)}}, Strip: []string{HeaderName}}
+	return Judgement{Verdict: *v, Add: []Field{{HeaderName, v.Field(id)}}, Strip: []string{HeaderName, RedirectName}}
 }
 
 // Pass is the judgement of a message that is not judged, by a host called id.

@@ -81,13 +81,27 @@ func (k *checker) top(c *Config) {
 func (k *checker) actions(c *Config) {
 	if c.Actions.Bulk == "reject" {
 		k.want(false, "actions.bulk", "is \"reject\": bulk mail that nobody has labelled may be a newsletter that people want, and what is "+
-			"rejected is lost to them. Write \"tag\", \"quarantine\" or \"tempfail\" here, and actions.spam = \"reject\" for "+
+			"rejected is lost to them. Write \"tag\", \"quarantine\", \"redirect\" or \"tempfail\" here, and actions.spam = \"reject\" for "+
 			"campaigns that \"spamsim train --spam\" has labelled")
 	} else {
-		k.oneOf("actions.bulk", c.Actions.Bulk, "tag", "quarantine", "tempfail")
+		k.oneOf("actions.bulk", c.Actions.Bulk, "tag", "quarantine", "redirect", "tempfail")
 	}
-	k.oneOf("actions.spam", c.Actions.Spam, "tag", "quarantine", "tempfail", "reject")
+	k.oneOf("actions.spam", c.Actions.Spam, "tag", "quarantine", "redirect", "tempfail", "reject")
+	for path, v := range map[string]string{"actions.bulk_subject": c.Actions.BulkSubject, "actions.spam_subject": c.Actions.SpamSubject} {
+		k.want(v == "" || subject.MatchString(v) && !strings.Contains(v, "=?"), path,
+			"is %q: write up to 32 printable letters and signs of ASCII without blanks at the ends, such as \"[bulk]\"", v)
+	}
+	for path, v := range map[string]string{"actions.bulk": c.Actions.Bulk, "actions.spam": c.Actions.Spam} {
+		k.want(v != "redirect" || c.Actions.RedirectTo != "", path, "is \"redirect\" and needs actions.redirect_to: the address that such mail goes to")
+	}
+	k.want(c.Actions.RedirectTo == "" || address.MatchString(c.Actions.RedirectTo), "actions.redirect_to", "is %q: write an address, such as \"spam@example.com\"", c.Actions.RedirectTo)
 }
+
+// subject is a prefix of a Subject. With "=?" it would be taken for the beginning of an encoded word (RFC 2047).
+var subject = regexp.MustCompile(`^[!-~]([ -~]{0,30}[!-~])?$`)
+
+// address is one that needs no quotes, in ASCII.
+var address = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+$`)
 
 var wordID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 

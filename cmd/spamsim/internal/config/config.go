@@ -86,10 +86,13 @@ type Bulk struct {
 	Count     int     `toml:"count"`     // distinct copies
 }
 
-// Actions are what is done with bulk mail in mode "enforce": "tag", "quarantine", "tempfail", and "reject" for Spam.
+// Actions are what is done with bulk mail in mode "enforce": "tag", "quarantine", "redirect", "tempfail", and "reject" for Spam.
 type Actions struct {
-	Bulk string `toml:"bulk"`
-	Spam string `toml:"spam"` // bulk whose cluster people labelled spam
+	Bulk        string `toml:"bulk"`
+	Spam        string `toml:"spam"`         // bulk whose cluster people labelled spam
+	BulkSubject string `toml:"bulk_subject"` // prefixes for the Subject, "" for none
+	SpamSubject string `toml:"spam_subject"`
+	RedirectTo  string `toml:"redirect_to"` // an address
 }
 
 // Limits bound what mail may cost.

@@ -146,7 +146,7 @@ func TestEveryReloadTagCounts(t *testing.T) {
 		}
 	}
 	want := []string{"mode", "dkim_hosts", "compatibility_fields", "tls.certificate", "tls.key", "store.subjects", "bulk.threshold", "bulk.count",
-		"actions.bulk", "actions.spam", "limits.overload", "limits.stop_time", "log.level"}
+		"actions.bulk", "actions.spam", "actions.bulk_subject", "actions.spam_subject", "actions.redirect_to", "limits.overload", "limits.stop_time", "log.level"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}

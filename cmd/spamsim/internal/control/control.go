@@ -122,7 +122,9 @@ type Would struct {
 	Quarantined int64  `json:"quarantined"`
 	PutOff      int64  `json:"put_off"`
 	Rejected    int64  `json:"rejected"`
-	Exempt      int64  `json:"exempt"` // exempt ones that would have been bulk; nothing would have been done with them
+	Redirected  int64  `json:"redirected"`
+	Prefixed    int64  `json:"prefixed"` // that go on, or are quarantined, with a prefix before their Subject
+	Exempt      int64  `json:"exempt"`   // exempt ones that would have been bulk; nothing would have been done with them
 }
 
 // A RuleStat counts the messages that an exempt rule let pass.
