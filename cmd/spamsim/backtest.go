@@ -100,7 +100,7 @@ func (b *backtest) run(ctx context.Context, a *app, paths []string) error {
 	err = r.run(ctx, mail.seq, add)
 	r.bar.done()
 	if err == nil || ctx.Err() != nil { // interrupted, it tells what it has
-		err = firstError(end(), err)
+		err = firstError(end(), r.bar.stopped(err, "; the rest is not in what was printed"))
 	}
 	return firstError(err, r.bad.err())
 }

@@ -68,10 +68,10 @@ func (b *benchmark) run(ctx context.Context, a *app) error {
 	o.Tell = func(what string) { a.note("%s", what) }
 	o.Remember = p.add
 	r, err := bench.Run(ctx, o)
-	if err != nil {
-		return err
-	}
 	p.done()
+	if err != nil {
+		return p.stopped(err, "; nothing is left of them")
+	}
 	if b.svg != "" {
 		if err := os.WriteFile(b.svg, []byte(r.SVG()), 0o644); err != nil {
 			return err

@@ -83,7 +83,7 @@ func (a *app) countAll(ctx context.Context, paths []string, bad *unread) (*store
 	}
 	for t := range inOrder(source.Read(paths, source.Options{Stdin: a.stdin}), runtime.GOMAXPROCS(0), read) {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("interrupted after %d messages; the background stays as it is: %w", c.Seen, ctx.Err())
+			return nil, bar.stopped(ctx.Err(), "; the background stays as it is")
 		}
 		if t.err != nil {
 			bad.add(t.err)

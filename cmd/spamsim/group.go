@@ -71,7 +71,7 @@ func (a *app) group(ctx context.Context, paths []string, asJSON bool) error {
 	}
 	for r := range inOrder(source.Read(paths, source.Options{Stdin: a.stdin}), runtime.GOMAXPROCS(0), read) {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return bar.stopped(ctx.Err(), "")
 		}
 		if r.err != nil {
 			bad.add(r.err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,6 +90,8 @@ type input struct {
 	io.Reader
 	app  *app
 	read bool
+
+	interrupted context.Context // ends a read for which nothing comes
 }
 
 // Read reads standard input.
@@ -97,7 +100,21 @@ func (i *input) Read(p []byte) (int, error) {
 		i.app.note("reading standard input, up to its end (Ctrl-D)")
 	}
 	i.read = true
-	return i.Reader.Read(p)
+	type result struct {
+		n   int
+		err error
+	}
+	own, done := make([]byte, len(p)), make(chan result, 1) // p is its owner's again where nobody waits any more
+	go func() {
+		n, err := i.Reader.Read(own)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, own[:r.n]), r.err
+	case <-i.interrupted.Done():
+		return 0, i.interrupted.Err()
+	}
 }
 
 // usage marks an error as one of usage.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -74,6 +76,21 @@ func (p *progress) share() string {
 	left := time.Duration(float64(time.Since(p.begun)) * (1 - done) / done)
 	return fmt.Sprintf(", %.0f %%, about %v left", 100*done, left.Round(time.Second))
 }
+
+// stopped is the error of a command that ended for err: an interrupt says how far it came.
+func (p *progress) stopped(err error, and string) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &interruption{fmt.Sprintf("interrupted: %s %d messages%s", p.what, p.n, and)}
+}
+
+// An interruption is context.Canceled for people.
+type interruption struct{ text string }
+
+func (i *interruption) Error() string { return i.text }
+
+func (i *interruption) Unwrap() error { return context.Canceled }
 
 // hide clears the bar's line; the next message draws it again.
 func (p *progress) hide() {

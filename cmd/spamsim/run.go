@@ -38,9 +38,9 @@ var errUsage = errors.New("usage")
 // run runs one command line and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdout: stdout, stderr: stderr, env: config.Host()}
-	a.stdin = &input{Reader: stdin, app: a}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	a.stdin = &input{Reader: stdin, app: a, interrupted: ctx}
 	defer context.AfterFunc(ctx, stop)() // a second signal kills
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -51,11 +51,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // finish reports an error and returns the exit status for it.
 func (a *app) finish(cmd *cobra.Command, err error) int {
 	var s status
+	var stopped *interruption
 	switch {
 	case err == nil:
 		return statusDone
 	case errors.As(err, &s):
 		return int(s)
+	case errors.As(err, &stopped):
+		a.warn("%v", stopped)
+		return statusSignal
 	case errors.Is(err, context.Canceled):
 		a.warn("interrupted")
 		return statusSignal

@@ -87,6 +87,13 @@ func TestTopLines(t *testing.T) {
 // terminal opens a pseudo-terminal of some size; screen returns all that it was sent, once the program's end is closed.
 func terminal(t *testing.T, rows, columns uint16) (program *os.File, screen func() string) {
 	t.Helper()
+	program, _, screen = liveTerminal(t, rows, columns)
+	return program, screen
+}
+
+// liveTerminal is a terminal that also tells what it was sent so far.
+func liveTerminal(t *testing.T, rows, columns uint16) (program *os.File, sofar, screen func() string) {
+	t.Helper()
 	keeper, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		lab.Skip(t, fmt.Sprintf("no pseudo-terminal: %v", err))
@@ -100,10 +107,10 @@ func terminal(t *testing.T, rows, columns uint16) (program *os.File, screen func
 	if program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
-	var all bytes.Buffer
+	var all logBook
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = io.Copy(&all, keeper) }) // ends in EIO, once nobody has the other end
-	return program, func() string {
+	return program, all.String, func() string {
 		program.Close()
 		reading.Wait()
 		keeper.Close()
