@@ -77,6 +77,10 @@ func (r *relay) Forget(ctx context.Context, raw []byte) (filter.Outcome, error) 
 	return through(ctx, r, func(s control.Service) (filter.Outcome, error) { return s.Forget(ctx, raw) })
 }
 
+func (r *relay) ForgetPerson(ctx context.Context, as store.Role, address string) (store.Forgotten, error) {
+	return through(ctx, r, func(s control.Service) (store.Forgotten, error) { return s.ForgetPerson(ctx, as, address) })
+}
+
 func (r *relay) Sync(ctx context.Context) error {
 	_, err := through(ctx, r, func(s control.Service) (struct{}, error) { return struct{}{}, s.Sync(ctx) })
 	return err
