@@ -182,6 +182,9 @@ func (r *reader) mail(t *testing.T) {
 // TestPages does what the pages say, command by command, on the ports and with the settings that a reader would have: from the
 // sources to a campaign that is called bulk in his maildir, and on to all that he may do with it.
 func TestPages(t *testing.T) {
+	if lab.Race {
+		return // it runs programs that are built without the detector
+	}
 	r := newReader(t)
 	for _, s := range story {
 		for _, part := range strings.Split(r.local(s.command), " && ") {
