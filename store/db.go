@@ -49,7 +49,7 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	}
 	info, err := os.Stat(path)
 	fresh := (err != nil || info.Size() == 0) && !s.opts.ReadOnly
-	db, err := openBolt(path, &bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly, InitialMmapSize: mapped})
+	db, err := openNamed(path, bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly, InitialMmapSize: mapped})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrInUse)
@@ -65,13 +65,14 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 		err = db.View(func(tx *bbolt.Tx) error { key, err = checkFormat(tx); return err })
 	}
 	if err == nil && !s.opts.ReadOnly {
-		err = db.Update(migrate)
+		err = errors.Join(db.Update(migrate), sweepUp(path))
 	}
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s.db = db
+	s.path = path
+	s.db.Store(db)
 	return key, nil
 }
 
@@ -293,11 +294,12 @@ func (s *Store) marshal(h uint32) []byte {
 
 func bigEndian(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 
-// A committer writes the changes every commitEvery, off the way of the mail.
+// A committer writes the changes every commitEvery, off the way of the mail. It is the only one who writes to the file.
 type committer struct {
 	stop         chan struct{}
 	ended        chan struct{}
 	flush        chan chan error
+	pause        chan func()
 	done, failed atomic.Int64
 }
 
@@ -305,7 +307,7 @@ type committer struct {
 const commitEvery = 50 * time.Millisecond
 
 func (c *committer) start(s *Store) {
-	c.stop, c.ended, c.flush = make(chan struct{}), make(chan struct{}), make(chan chan error)
+	c.stop, c.ended, c.flush, c.pause = make(chan struct{}), make(chan struct{}), make(chan chan error), make(chan func())
 	go func() {
 		defer close(c.ended)
 		tick := time.NewTicker(commitEvery)
@@ -316,6 +318,8 @@ func (c *committer) start(s *Store) {
 				c.commit(s)
 			case reply := <-c.flush:
 				reply <- c.commit(s)
+			case do := <-c.pause:
+				do()
 			case <-c.stop:
 				return
 			}
@@ -323,8 +327,19 @@ func (c *committer) start(s *Store) {
 	}()
 }
 
+// between runs do while nothing is written.
+func (c *committer) between(do func() error) error {
+	reply := make(chan error, 1)
+	select {
+	case c.pause <- func() { reply <- do() }:
+		return <-reply
+	case <-c.ended:
+		return ErrClosed
+	}
+}
+
 // commit writes what is pending.
-func (c *committer) commit(s *Store) error { return c.write(s, s.db.Update) }
+func (c *committer) commit(s *Store) error { return c.write(s, s.db.Load().Update) }
 
 // write writes what is pending through update. What cannot be written is kept and tried again with the next.
 func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) error {
@@ -336,6 +351,7 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) er
 	todo, taken := s.pending(), s.changes
 	s.changes.reset()
 	s.mu.Unlock()
+	s.compaction.journal.note(todo)
 	err := update(func(tx *bbolt.Tx) error {
 		for _, p := range todo {
 			b := tx.Bucket(p.bucket)
@@ -368,7 +384,7 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) er
 
 // Sync returns when everything counted before the call is on disk.
 func (s *Store) Sync() error {
-	if s.db == nil || s.opts.ReadOnly {
+	if s.db.Load() == nil || s.opts.ReadOnly {
 		return nil
 	}
 	reply := make(chan error, 1)
@@ -388,27 +404,28 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	s.sweep.end()
 	s.mu.Unlock()
-	if s.db == nil {
+	if s.db.Load() == nil {
 		return nil
 	}
 	if s.opts.ReadOnly {
-		return s.db.Close()
+		return s.db.Load().Close()
 	}
+	s.compaction.end()
 	close(s.commits.stop)
 	<-s.commits.ended
 	if s.unsaved > 0 {
 		s.unsaved = saveRecentEvery
 	}
 	err := s.commits.commit(s)
-	if unmark := os.Remove(s.db.Path() + openMark); !errors.Is(unmark, fs.ErrNotExist) {
+	if unmark := os.Remove(s.path + openMark); !errors.Is(unmark, fs.ErrNotExist) {
 		err = errors.Join(err, unmark)
 	}
-	return errors.Join(err, s.db.Close())
+	return errors.Join(err, s.db.Load().Close())
 }
 
 // fileSize is the size of the file in bytes.
 func (s *Store) fileSize() int64 {
-	info, err := os.Stat(s.db.Path())
+	info, err := os.Stat(s.path)
 	if err != nil {
 		return 0
 	}

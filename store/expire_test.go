@@ -62,7 +62,7 @@ func TestCloseAmidExpiry(t *testing.T) {
 	if s.sweep.next == nil || s.Stats().Clusters < 100 {
 		t.Fatal("the sweep is over at once")
 	}
-	path := s.db.Path()
+	path := s.path
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // load reads everything into memory.
 func (s *Store) load() error {
-	return s.db.View(func(tx *bbolt.Tx) error {
+	return s.view(func(tx *bbolt.Tx) error {
 		return errors.Join(
 			s.loadClusters(tx.Bucket(bucketClusters)),
 			tx.Bucket(bucketMoved).ForEach(func(k, v []byte) error {

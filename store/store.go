@@ -19,6 +19,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -52,7 +53,10 @@ type Options struct {
 	// OnDamage lets Open go on with an empty store where the file is damaged: it is told of the name that the file now has
 	// and of what is wrong with it. Nil: Open returns ErrDamaged, and the file stays where it is.
 	OnDamage func(aside string, err error)
-	OnError  func(error) // told of a commit that went wrong, which is tried again; nil: nobody is told
+	// CompactEvery is how often it is looked whether most of the file is free, which is then compacted; 0: never.
+	CompactEvery time.Duration
+	OnCompact    func(Compacted) // told of each such compaction; nil: nobody is
+	OnError      func(error)     // told of a commit that went wrong, which is tried again; nil: nobody is told
 }
 
 // A Store holds the clusters of recent mail. Its methods may be called from many goroutines.
@@ -74,8 +78,11 @@ type Store struct {
 
 	unwritten unwritten
 
-	db      *bbolt.DB
-	commits committer
+	path       string                   // of the file
+	db         atomic.Pointer[bbolt.DB] // nil: a store in memory; a compaction puts another one there
+	swap       sync.RWMutex             // of db: held where a transaction of it begins, and where it changes
+	commits    committer
+	compaction compaction
 }
 
 // A delivery is what is remembered of one counted message, so that it is counted once and can be taken back.
@@ -171,9 +178,9 @@ func openStore(path string, o Options) (*Store, error) {
 		key = newKey()
 	}
 	s.memory.key, s.sealKey = keyOf(key), sealKeyOf(key)
-	if s.db != nil {
+	if db := s.db.Load(); db != nil {
 		if err := s.load(); err != nil {
-			s.db.Close()
+			db.Close()
 			return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 		}
 		if !o.ReadOnly {
@@ -182,6 +189,10 @@ func openStore(path string, o Options) (*Store, error) {
 			}
 			s.changes.reset()
 			s.commits.start(s)
+			s.compaction.closing = make(chan struct{})
+			if o.CompactEvery > 0 {
+				s.compaction.kept.Go(s.keepSmall)
+			}
 		}
 	}
 	return s, nil
@@ -350,6 +361,7 @@ type Stats struct {
 	Clusters, Campaigns int   // clusters, and those of two copies or more
 	Messages            int   // counted and not yet expired
 	Bytes               int64 // size of the file
+	Free                int64 // octets of it that hold nothing, which what comes next will take
 	Commits, Failures   int64 // of the file
 }
 
@@ -364,8 +376,8 @@ func (s *Store) Stats() Stats {
 		}
 	}
 	out.Commits, out.Failures = s.commits.done.Load(), s.commits.failed.Load()
-	if s.db != nil {
-		out.Bytes = s.fileSize()
+	if s.db.Load() != nil {
+		out.Bytes, out.Free = s.fileSize(), freeOctets(s.db.Load())
 	}
 	return out
 }

@@ -218,7 +218,7 @@ func TestFailedCommitIsTriedAgain(t *testing.T) {
 	if err := s.commits.commit(s); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.db.Close(); err != nil {
+	if err := s.db.Load().Close(); err != nil {
 		t.Fatal(err)
 	}
 	r := open(t, path, Options{})

@@ -68,13 +68,20 @@ func (s *Store) disremember(key uint64) {
 }
 
 // view reads the file.
-func (s *Store) view(read func(*bbolt.Tx) error) error { return s.db.View(read) }
+func (s *Store) view(read func(*bbolt.Tx) error) error {
+	tx, err := s.reading()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return read(tx)
+}
 
 // delivery returns what is known of a counted message, nil where it was not counted or the file does not tell; the lock is
 // held.
 func (s *Store) delivery(key uint64) *delivery {
 	r, ok := s.messages[key]
-	if d := s.unwritten.deliveries[key]; !ok || d != nil || s.db == nil {
+	if d := s.unwritten.deliveries[key]; !ok || d != nil || s.db.Load() == nil {
 		return d
 	}
 	var d *delivery
@@ -106,7 +113,7 @@ func (s *Store) full(h uint32) *cluster {
 	err := errNoRecord
 	if record := s.unwritten.records[at.seq]; record != nil {
 		err = c.unmarshal(record)
-	} else if s.db != nil {
+	} else if s.db.Load() != nil {
 		err = s.view(func(tx *bbolt.Tx) error { return c.unmarshal(tx.Bucket(bucketClusters).Get(bigEndian(at.seq))) })
 	}
 	if err != nil {
@@ -143,7 +150,7 @@ func (s *Store) eachDelivery(do func(key uint64, d *delivery)) error {
 	for key, d := range mine {
 		do(key, d)
 	}
-	if s.db == nil {
+	if s.db.Load() == nil {
 		return nil
 	}
 	return s.view(func(tx *bbolt.Tx) error {

@@ -9,5 +9,5 @@ var groups = []struct {
 }{
 	{"mail", "Filter mail:", []func(*app) *cobra.Command{newServe, newDemo, newCheck, newTrain, newForget, newQuarantine}},
 	{"look", "Look into mail:", []func(*app) *cobra.Command{newExplain, newCampaigns, newBacktest, newGroup, newCompare, newCode}},
-	{"about", "Set up and find out:", []func(*app) *cobra.Command{newStats, newTop, newDoctor, newBackup, newUpgrade, newCalibrate, newConfig, newBench, newMan, newVersion}},
+	{"about", "Set up and find out:", []func(*app) *cobra.Command{newStats, newTop, newDoctor, newBackup, newCompact, newUpgrade, newCalibrate, newConfig, newBench, newMan, newVersion}},
 }

@@ -53,6 +53,9 @@ type daemon struct {
 	running sync.WaitGroup
 }
 
+// compactEvery is how often it is looked whether most of the store's file is free.
+const compactEvery = time.Hour
+
 // The states of a daemon.
 const (
 	starting = iota
@@ -124,7 +127,9 @@ func openStore(conf *config.Loaded, log *slog.Logger) (*store.Store, error) {
 		OnDamage: func(aside string, err error) {
 			log.Error("the store is damaged and set aside; mail is judged with an empty one", "aside", aside, "err", err)
 		},
-		OnError: func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
+		CompactEvery: compactEvery,
+		OnCompact:    func(c store.Compacted) { log.Info("the store was compacted", "before", c.Before, "after", c.After) },
+		OnError:      func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
 	})
 }
 

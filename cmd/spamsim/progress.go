@@ -67,6 +67,18 @@ func (p *progress) add(octets int) {
 	}
 }
 
+// advance tells of octets that are of no message.
+func (p *progress) advance(octets int64) {
+	p.octets += octets
+	switch {
+	case p.bar != nil:
+		_ = p.bar.Add64(octets) // fails only where the bar is full already
+	case time.Since(p.told) >= tellEvery:
+		p.told = time.Now()
+		p.app.note("%s %d octets%s", p.what, p.octets, p.share())
+	}
+}
+
 // share is how much of the whole is done, and how long the rest may take.
 func (p *progress) share() string {
 	if p.total == 0 || p.octets == 0 {

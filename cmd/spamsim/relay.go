@@ -98,6 +98,10 @@ func (r *relay) Backup(ctx context.Context, w io.Writer) (int64, error) {
 	return through(ctx, r, func(s control.Service) (int64, error) { return s.Backup(ctx, w) })
 }
 
+func (r *relay) Compact(ctx context.Context, tell func(done, of int64)) (store.Compacted, error) {
+	return through(ctx, r, func(s control.Service) (store.Compacted, error) { return s.Compact(ctx, tell) })
+}
+
 func (r *relay) Campaigns(ctx context.Context, v store.View, limit int) ([]store.Campaign, error) {
 	return through(ctx, r, func(s control.Service) ([]store.Campaign, error) { return s.Campaigns(ctx, v, limit) })
 }

@@ -14,6 +14,7 @@
 //	POST /v1/judge?count=true|false an envelope as a line of JSON and a message behind it in, a filter.Judgement out, as a door
 //	                                gets it: what a daemon asks its successor. It stays as it is
 //	POST /v1/upgrade                Upgraded, once the successor takes mail
+//	POST /v1/compact                JSON values, one a line: how far the compaction is, at last a Compaction with its end
 //	GET  /v1/campaigns?view=live|size|newest|labelled&limit=N      store.Campaign, a list; limit 0 is all
 //	GET  /v1/campaigns/ID                                          store.Detail
 //	POST /v1/campaigns/ID/label?label=spam|ham|none[&name=NAME]    store.Campaign, as it is then
@@ -67,6 +68,8 @@ type Service interface {
 	Settings(ctx context.Context) (map[string]string, error)
 	// Backup writes the store's file as it is now, with all that was counted before, and returns its size.
 	Backup(ctx context.Context, w io.Writer) (octets int64, err error)
+	// Compact makes the store's file as small as what it holds. Tell hears how many octets were copied, of about how many.
+	Compact(ctx context.Context, tell func(done, of int64)) (store.Compacted, error)
 
 	// Campaigns returns the first limit campaigns of a view, 0 for all.
 	Campaigns(ctx context.Context, v store.View, limit int) ([]store.Campaign, error)
@@ -99,6 +102,7 @@ type Held struct {
 	Campaigns int   `json:"campaigns"` // clusters of two copies or more
 	Messages  int   `json:"messages"`  // counted and not yet expired
 	Bytes     int64 `json:"bytes"`     // of the file
+	Free      int64 `json:"free"`      // octets of it that hold nothing now
 	Commits   int64 `json:"commits"`   // since it was opened
 	Failures  int64 `json:"failures"`  // commits that went wrong since then, each tried again
 }
@@ -212,7 +216,7 @@ func (l *Local) Settings(context.Context) (map[string]string, error) { return l.
 func (l *Local) Stats(context.Context) (Stats, error) {
 	s := l.About()
 	h := l.Store.Stats()
-	s.Held = Held{h.Clusters, h.Campaigns, h.Messages, h.Bytes, h.Commits, h.Failures}
+	s.Held = Held{h.Clusters, h.Campaigns, h.Messages, h.Bytes, h.Free, h.Commits, h.Failures}
 	s.Sigma = []ScriptStat{}
 	for _, c := range l.Store.Calibrations() {
 		s.Sigma = append(s.Sigma, ScriptStat{c.Script.String(), c.Messages, c.Scale, c.Over})

@@ -34,7 +34,9 @@ type record struct {
 	err   error
 	file  string          // of Backup
 	env   filter.Envelope // of the last Judge
-	block chan struct{}   // Check waits for it where it is not nil
+	block chan struct{}   // Check and Compact wait for it where it is not nil
+
+	stopped chan struct{} // told when Compact was given up
 }
 
 func (r *record) note(format string, args ...any) error {

@@ -24,14 +24,17 @@ const maxAtOnce = 8
 
 // NewServer returns a server over s that takes messages of up to limit octets.
 func NewServer(s Service, limit int64, log *slog.Logger) *Server {
-	return &Server{http.Server{
-		Handler:           Handler(s, limit),
+	h := newHandler(s, limit)
+	out := &Server{http.Server{
+		Handler:           h.routes(),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       2 * time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
+	out.http.RegisterOnShutdown(h.stop)
+	return out
 }
 
 // Serve answers on l until Shutdown or Close; then it returns nil.
@@ -49,9 +52,16 @@ func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ct
 func (s *Server) Close() error { return s.http.Close() }
 
 // Handler serves the API of the package comment.
-func Handler(s Service, limit int64) http.Handler {
+func Handler(s Service, limit int64) http.Handler { return newHandler(s, limit).routes() }
+
+func newHandler(s Service, limit int64) *handler {
 	h := &handler{Service: s, limit: limit, slots: make(chan struct{}, maxAtOnce)}
-	m := http.NewServeMux()
+	h.running, h.stop = context.WithCancel(context.Background())
+	return h
+}
+
+func (h *handler) routes() http.Handler {
+	s, m := h.Service, http.NewServeMux()
 	m.HandleFunc("POST /check", h.message(h.line))
 	m.HandleFunc("POST /v1/check", h.message(func(r *http.Request, raw []byte) (any, error) { return h.check(r, raw) }))
 	m.HandleFunc("POST /v1/explain", h.message(h.explain))
@@ -68,6 +78,7 @@ func Handler(s Service, limit int64) http.Handler {
 		answer(w, settings, err)
 	})
 	m.HandleFunc("GET /v1/backup", h.backup)
+	m.HandleFunc("POST /v1/compact", h.compact)
 	h.campaignRoutes(m)
 	if d, ok := s.(Daemon); ok {
 		h.daemonRoutes(m, d)
@@ -77,8 +88,10 @@ func Handler(s Service, limit int64) http.Handler {
 
 type handler struct {
 	Service
-	limit int64
-	slots chan struct{}
+	limit   int64
+	slots   chan struct{}
+	running context.Context // ends with stop, when no new requests are taken: what takes long and can be given up goes by it
+	stop    context.CancelFunc
 }
 
 // errRequest is a request that makes no sense.

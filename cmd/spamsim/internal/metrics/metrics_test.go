@@ -22,7 +22,7 @@ import (
 func full(context.Context) (control.Stats, error) {
 	return control.Stats{
 		Version:  "v1",
-		Held:     control.Held{Clusters: 7, Campaigns: 3, Messages: 20, Bytes: 4096, Commits: 5, Failures: 1},
+		Held:     control.Held{Clusters: 7, Campaigns: 3, Messages: 20, Bytes: 4096, Free: 1024, Commits: 5, Failures: 1},
 		Sigma:    []control.ScriptStat{{Script: "latin", Messages: 400, Scale: 1.25, Over: [3]int{60, 9, 2}}},
 		Messages: []control.VerdictStat{{Door: "smtp", Verdict: "bulk", N: 3}, {Door: "milter", Verdict: "exempt", Reason: "letter", N: 4}},
 		Exempt:   []control.RuleStat{{Rule: "letter", N: 6}},
@@ -72,7 +72,7 @@ func TestScrape(t *testing.T) {
 		`spamsim_sigma_over{script="latin",sigma="1"} 60`, `spamsim_sigma_over{script="latin",sigma="2"} 9`, `spamsim_sigma_over{script="latin",sigma="2.5"} 2`,
 		`spamsim_sigma_scale{script="latin"} 1.25`,
 		`spamsim_store_bytes 4096`, `spamsim_store_campaigns 3`, `spamsim_store_clusters 7`, `spamsim_store_commits_total 5`,
-		`spamsim_store_failures_total 1`, `spamsim_store_messages 20`,
+		`spamsim_store_failures_total 1`, `spamsim_store_free_bytes 1024`, `spamsim_store_messages 20`,
 	}
 	if d := cmp.Diff(want, scrape(t, m)); d != "" {
 		t.Errorf("-want +got:\n%s", d)

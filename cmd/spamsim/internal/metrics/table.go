@@ -54,6 +54,7 @@ var table = described([]row{
 	{"spamsim_store_campaigns", "Clusters of two copies or more.", gauge, nil, scalar(func(s *control.Stats) int { return s.Held.Campaigns }), nil},
 	{"spamsim_store_messages", "Messages that are counted and not yet expired.", gauge, nil, scalar(func(s *control.Stats) int { return s.Held.Messages }), nil},
 	{"spamsim_store_bytes", "Size of the store's file in octets.", gauge, nil, scalar(func(s *control.Stats) int64 { return s.Held.Bytes }), nil},
+	{"spamsim_store_free_bytes", "Octets of it that hold nothing.", gauge, nil, scalar(func(s *control.Stats) int64 { return s.Held.Free }), nil},
 	{"spamsim_store_commits_total", "Commits of the store.", counter, nil, scalar(func(s *control.Stats) int64 { return s.Held.Commits }), nil},
 	{"spamsim_store_failures_total", "Commits of the store that went wrong, each tried again.", counter, nil, scalar(func(s *control.Stats) int64 { return s.Held.Failures }), nil},
 	{"spamsim_sigma_scale", "Scale of the null distribution as fitted to recent unrelated mail; 1 is the shipped figure.", gauge, []string{"script"},
