@@ -53,6 +53,11 @@ const minTokens = 12
 
 // judge holds a message against the store.
 func (s *Store) judge(q *query, x *Transaction) (*judgement, Evidence) {
+	return s.judgeBy(q, x, s.memory.matches)
+}
+
+// judgeBy is judge with the clusters that find returns, best first.
+func (s *Store) judgeBy(q *query, x *Transaction, find func(*query) []match) (*judgement, Evidence) {
 	j := &judgement{q: q, key: s.hash(x.Message)}
 	j.q.sender = s.hash(x.Sender)
 	if !q.t.informative() {
@@ -63,7 +68,7 @@ func (s *Store) judge(q *query, x *Transaction) (*judgement, Evidence) {
 			return j, s.again(j, h)
 		}
 	}
-	j.matches = s.memory.matches(j.q)
+	j.matches = find(j.q)
 	for i := range j.matches {
 		m := &j.matches[i]
 		if m.score < joinScore {

@@ -20,14 +20,20 @@ import (
 // Config is the policy.
 type Config struct {
 	ID        string  // id= of the header: this host's name
-	Threshold float64 // sigma, default 3
-	BulkCount int     // distinct copies, default 5
+	Threshold float64 // sigma, default DefaultThreshold
+	BulkCount int     // distinct copies, default DefaultBulkCount
 	Limits    parse.Limits
 	Rules     []Rule   // exempt rules, the first that matches holds
 	DKIMHosts []string // authserv-ids whose Authentication-Results are believed
 
 	HideSubjects bool // the store keeps none of what it counts or learns
 }
+
+// The defaults of Config.
+const (
+	DefaultThreshold = 3
+	DefaultBulkCount = 5
+)
 
 // A Filter judges messages against one store. Its methods may be called from many goroutines.
 type Filter struct {
@@ -41,10 +47,10 @@ type Filter struct {
 // New returns a filter over an open store.
 func New(s *store.Store, c Config) *Filter {
 	if c.Threshold == 0 {
-		c.Threshold = 3
+		c.Threshold = DefaultThreshold
 	}
 	if c.BulkCount == 0 {
-		c.BulkCount = 5
+		c.BulkCount = DefaultBulkCount
 	}
 	return &Filter{store: s, config: c, rules: rules{list: c.Rules, hits: make([]atomic.Int64, len(c.Rules)), hosts: c.DKIMHosts}}
 }

@@ -47,7 +47,7 @@ type Report struct {
 func Quick() Options {
 	return Options{
 		Parts: Parts, Codes: []int{100_000, 1_000_000, 10_000_000}, Sizes: []int{10_000, 100_000, 1_000_000},
-		Fill: 85 * time.Second, Sample: RealMessages, Messages: 3000, Spell: time.Second,
+		Fill: 75 * time.Second, Sample: RealMessages, Messages: 3000, Spell: time.Second,
 	}
 }
 

@@ -43,7 +43,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for i, l := range r.Lookup {
-		if l.Remembered != o.Sizes[i] || l.PerSPerCore <= 0 || l.BytesPerMessage <= 0 {
+		if l.Remembered != o.Sizes[i] || l.PerSPerCore <= 0 || l.BytesPerMessage <= 0 || l.SameVerdicts < 0.99 || l.SameVerdicts > 1 {
 			t.Errorf("lookup: %+v", l)
 		}
 	}
@@ -200,11 +200,11 @@ func TestFits(t *testing.T) {
 
 // report is one with figures that are easy to see again.
 func report() *Report {
-	same, direct := 0.9995, 20_000.0
+	direct := 20_000.0
 	return &Report{
 		Digest: &Digest{200, 100},
 		Scan:   []Scan{{1000, 2, 1, 0.25}},
-		Lookup: []Lookup{{1000, 10_000, nil, 2000}, {100_000, 5000, &same, 1000}},
+		Lookup: []Lookup{{1000, 10_000, 1, 2000}, {100_000, 5000, 0.9995, 1000}},
 		Whole:  &Whole{3000, 5000, &direct, 0.15},
 		Skew:   &Skew{[3]float64{1, 2, 3}, [3]float64{4, 5, 6}}, Remembered: 100_000,
 	}
@@ -221,7 +221,7 @@ Scan of codes of 256 bits, nanoseconds a code:
 Lookups in a store that remembers made-up mail:
 
   REMEMBERED  A SECOND AND CORE  MICROSECONDS  MEMORY, BYTES A MESSAGE   MB  VERDICTS OF A SCAN
-        1000              10000           100                     2000    2        not measured
+        1000              10000           100                     2000    2            100.00 %
       100000               5000           200                     1000  100             99.95 %
 
 How common what messages share is, in per cent of the messages (see spamsim help speed):

@@ -20,9 +20,9 @@ import (
 type Lookup struct {
 	Remembered  int     `json:"remembered"`
 	PerSPerCore float64 `json:"per_s_per_core"` // messages that store.Judge answers in a second of processor time
-	// SameVerdicts is the part of messages with the verdict that a scan of all clusters gives; nil: not measured.
-	SameVerdicts    *float64 `json:"same_verdicts"`
-	BytesPerMessage float64  `json:"bytes_per_message"` // of memory, after a garbage collection
+	// SameVerdicts is the part of messages with the verdict that a scan of all clusters gives, near-copies among them.
+	SameVerdicts    float64 `json:"same_verdicts"`
+	BytesPerMessage float64 `json:"bytes_per_message"` // of memory, after a garbage collection
 }
 
 // A memory is a scratch store and the stream of mail that it remembers.
@@ -126,8 +126,9 @@ type read struct {
 }
 
 // read makes up the next message and parses it.
-func (m *memory) read(n int) read {
-	next := m.writer.mail()
+func (m *memory) read(n int) read { return m.parsed(m.writer.mail(), n) }
+
+func (m *memory) parsed(next mail, n int) read {
 	return read{store.NewTrace(parse.Parse(next.raw, parse.Limits{})), next.transaction(m.began.Add(time.Duration(n) * time.Millisecond)), len(next.raw)}
 }
 
@@ -177,5 +178,8 @@ func (m *memory) lookup() (Lookup, error) {
 			m.store.Judge(r.trace, r.from)
 		}
 	})
-	return Lookup{Remembered: m.n, PerSPerCore: rounded(float64(len(next)) / least.Seconds()), BytesPerMessage: rounded(held)}, nil
+	return Lookup{
+		Remembered: m.n, PerSPerCore: rounded(float64(len(next)) / least.Seconds()), BytesPerMessage: rounded(held),
+		SameVerdicts: m.sameVerdicts(next),
+	}, nil
 }

@@ -21,12 +21,8 @@ func (r *Report) Table() string {
 	if r.Lookup != nil {
 		b.WriteString("Lookups in a store that remembers made-up mail:\n\n")
 		table(&b, "REMEMBERED\tA SECOND AND CORE\tMICROSECONDS\tMEMORY, BYTES A MESSAGE\tMB\tVERDICTS OF A SCAN", r.Lookup, func(l Lookup) string {
-			same := "not measured"
-			if l.SameVerdicts != nil {
-				same = fmt.Sprintf("%.2f %%", 100**l.SameVerdicts)
-			}
-			return fmt.Sprintf("%d\t%.0f\t%.0f\t%.0f\t%.0f\t%s", l.Remembered, l.PerSPerCore, 1e6/l.PerSPerCore,
-				l.BytesPerMessage, l.BytesPerMessage*float64(l.Remembered)/1e6, same)
+			return fmt.Sprintf("%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.2f %%", l.Remembered, l.PerSPerCore, 1e6/l.PerSPerCore,
+				l.BytesPerMessage, l.BytesPerMessage*float64(l.Remembered)/1e6, 100*l.SameVerdicts)
 		})
 	}
 	if r.Skew != nil {

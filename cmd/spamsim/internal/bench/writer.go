@@ -112,9 +112,11 @@ type mail struct {
 }
 
 // mail is the next message.
-func (w *writer) mail() mail {
+func (w *writer) mail() mail { return w.of(w.letter()) }
+
+// of is a message of these words.
+func (w *writer) of(words []int) mail {
 	w.n++
-	words := w.letter()
 	m := mail{
 		sender:    fmt.Sprintf("%s@%s.example", spell(nil, w.IntN(vocabulary)), spell(nil, w.IntN(vocabulary))),
 		recipient: fmt.Sprintf("%s@site.example", spell(nil, w.IntN(2000))),
@@ -135,9 +137,14 @@ func (w *writer) letter() []int {
 		}
 		return words
 	}
+	return w.copied(0.05)
+}
+
+// copied are the words of a running campaign with a part of them changed.
+func (w *writer) copied(part float64) []int {
 	words := append([]int(nil), w.campaigns[w.IntN(len(w.campaigns))]...)
 	for i := range words {
-		if w.IntN(20) == 0 {
+		if w.Float64() < part {
 			words[i] = rank(w.Float64())
 		}
 	}
