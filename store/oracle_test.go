@@ -70,7 +70,7 @@ func TestOracleMeasuresAll(t *testing.T) {
 // get the verdict of a scan.
 func TestSameVerdicts(t *testing.T) {
 	s := scratchStore(t)
-	ts, xs := aStream(s, 1200, 600)
+	ts, xs := aStream(s, 800, 400)
 	near := func(ev *Evidence) bool { return ev.Member && ev.Sigma >= 3 }
 	bulk := func(ev *Evidence) bool { return near(ev) && ev.Copies >= 5 }
 	same, bulks := 0, 0
