@@ -1,5 +1,11 @@
 package parse
 
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+)
+
 // A tag is the name of an element. Those that are not listed share the numbers from firstOther on.
 type tag uint8
 
@@ -70,6 +76,30 @@ var tags, roles = func() (map[string]tag, [256]role) {
 	}
 	return m, r
 }()
+
+// maxTagName is more than any tag that is listed has, in octets.
+const maxTagName = 16
+
+// tagIn is the tag of the start or end tag that was just read. The tokenizer copies a name twice, and most are short: they are
+// read from what it read.
+func tagIn(z *html.Tokenizer) tag {
+	var short [maxTagName]byte
+	raw := bytes.TrimPrefix(z.Raw()[1:], []byte("/"))
+	for i, c := range raw[:min(len(raw), maxTagName)] {
+		if c == 0 {
+			break // it becomes U+FFFD
+		}
+		switch {
+		case c == '>' || c == '/' || c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f':
+			return tagOf(short[:i])
+		case 'A' <= c && c <= 'Z':
+			c |= 0x20
+		}
+		short[i] = c
+	}
+	name, _ := z.TagName()
+	return tagOf(name)
+}
 
 func tagOf(name []byte) tag {
 	if t, ok := tags[string(name)]; ok {

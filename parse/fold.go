@@ -53,21 +53,20 @@ func ascii(s string) bool {
 
 // foldASCII folds a text that is ASCII throughout. Control characters count as white space.
 func foldASCII(s string) string {
-	out := make([]byte, 0, len(s))
-	gap := false
+	out := make([]byte, len(s))
+	n, after := 0, byte(' ') // octets written; the one before
 	for i := range len(s) {
 		c := lowered[s[i]]
-		if c == ' ' {
-			gap = len(out) > 0
-			continue
+		out[n] = c
+		if c != ' ' || after != ' ' {
+			n++
 		}
-		if gap {
-			out = append(out, ' ')
-			gap = false
-		}
-		out = append(out, c)
+		after = c
 	}
-	return string(out)
+	if n > 0 && out[n-1] == ' ' {
+		n--
+	}
+	return string(out[:n])
 }
 
 // lowered maps each byte of ASCII to its folded form, white space and control characters to ' '.

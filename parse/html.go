@@ -53,8 +53,7 @@ func walk(src string, reveal bool) *walker {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			w.start(z)
 		case html.EndTagToken:
-			name, _ := z.TagName()
-			w.end(tagOf(name))
+			w.end(tagIn(z))
 		}
 	}
 }
@@ -200,8 +199,7 @@ func (w *walker) introduced() bool {
 
 // start opens an element.
 func (w *walker) start(z *html.Tokenizer) {
-	name, more := z.TagName()
-	t := tagOf(name)
+	t := tagIn(z)
 	role := roles[t]
 	if role&breaks != 0 {
 		w.newline()
@@ -217,7 +215,7 @@ func (w *walker) start(z *html.Tokenizer) {
 	if t == tagBlockquote {
 		e.quote = max(e.quote, indented)
 	}
-	w.attributes(z, more, &e)
+	w.attributes(z, &e)
 	if role&void != 0 {
 		return
 	}

@@ -55,11 +55,11 @@ const maxMemo = 1000
 
 // attributes reads what matters of the attributes of a start tag into e. A style attribute is
 // stronger than the others wherever it stands.
-func (w *walker) attributes(z *html.Tokenizer, more bool, e *element) {
+func (w *walker) attributes(z *html.Tokenizer, e *element) {
 	var own style
-	for n := 0; more && n < 64; n++ {
+	for n, more := 0, true; more && n < 64; n++ {
 		var k, v []byte
-		k, v, more = z.TagAttr()
+		k, v, more = z.TagAttr() // of a tag without any the key is empty
 		switch string(k) {
 		case "style":
 			own = w.style(v)
@@ -111,7 +111,9 @@ func (w *walker) link(s string) {
 	}
 }
 
-func prefixFold(s, p string) bool { return len(s) >= len(p) && strings.EqualFold(s[:len(p)], p) }
+func prefixFold(s, p string) bool {
+	return len(s) >= len(p) && s[0]|0x20 == p[0]|0x20 && strings.EqualFold(s[:len(p)], p)
+}
 
 // named applies the rules of the style elements for the classes or the id in v, and tells quotes by
 // the names that mail programs give them. At most 16 names are looked at.
