@@ -15,6 +15,7 @@ import (
 // A benchmark is what the flags of bench say.
 type benchmark struct {
 	json, quick bool
+	markdown    bool
 	only        []string
 	svg         string // a file
 }
@@ -35,6 +36,7 @@ ten million messages may take hours. "spamsim help speed" says how to read it.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&b.json, "json", false, "print JSON")
+	f.BoolVar(&b.markdown, "markdown", false, "print a table in Markdown, as the README has it")
 	f.BoolVar(&b.quick, "quick", false, "end within 150 seconds, with as many remembered messages as that allows")
 	f.StringSliceVar(&b.only, "only", bench.Parts, "`parts` to measure")
 	f.StringVar(&b.svg, "svg", "", "write a picture of the lookups' time and memory to `file`")
@@ -50,6 +52,9 @@ func (b *benchmark) check(args []string) error {
 		if !slices.Contains(bench.Parts, part) {
 			return fmt.Errorf("--only is %q: write some of %s", part, strings.Join(bench.Parts, ","))
 		}
+	}
+	if b.json && b.markdown {
+		return fmt.Errorf("--json and --markdown: choose one")
 	}
 	if b.svg != "" && !slices.Contains(b.only, "lookup") {
 		return fmt.Errorf("--svg shows the lookups: add lookup to --only")
@@ -79,6 +84,9 @@ func (b *benchmark) run(ctx context.Context, a *app) error {
 	}
 	if b.json {
 		return a.json(r)
+	}
+	if b.markdown {
+		return a.printf("%s", r.Markdown())
 	}
 	return a.printf("%s", r.Table())
 }
