@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -31,7 +32,7 @@ configured store nor any mail of yours is touched. With --quick it ends within 1
 ten million messages may take hours. "spamsim help speed" says how to read it.`,
 		Example: "  spamsim bench --quick --svg lookups.svg\n" +
 			"  spamsim bench --only digest,scan --json",
-		Args: func(_ *cobra.Command, args []string) error { return b.check(args) },
+		Args: func(cmd *cobra.Command, args []string) error { return errors.Join(cobra.NoArgs(cmd, args), b.check()) },
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context(), a) },
 	}
 	f := c.Flags()
@@ -44,10 +45,7 @@ ten million messages may take hours. "spamsim help speed" says how to read it.`,
 }
 
 // check looks at what was asked for.
-func (b *benchmark) check(args []string) error {
-	if err := cobra.NoArgs(nil, args); err != nil {
-		return err
-	}
+func (b *benchmark) check() error {
 	for _, part := range b.only {
 		if !slices.Contains(bench.Parts, part) {
 			return fmt.Errorf("--only is %q: write some of %s", part, strings.Join(bench.Parts, ","))
