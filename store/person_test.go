@@ -18,7 +18,7 @@ func holds(t *testing.T, s *Store, hash uint64) bool {
 		t.Fatal(err)
 	}
 	want, found := binary.LittleEndian.AppendUint64(nil, hash), false
-	err := s.db.View(func(tx *bbolt.Tx) error {
+	err := s.view(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error {
 			return b.ForEach(func(k, v []byte) error {
 				found = found || bytes.Contains(v, want) || bytes.Contains(k, want)

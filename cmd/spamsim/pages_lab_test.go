@@ -82,6 +82,8 @@ var untried = map[string]string{
 	"make test":     "go test ./... again",
 	"make build":    "go build without cgo: .ci/release makes that program twice",
 	"make lint":     "steps of .ci/run",
+	"install -m 755 spamsim.new /usr/bin/spamsim.tmp && mv /usr/bin/spamsim.tmp /usr/bin/spamsim": "the tests of upgrade put one program in another's place",
+	"spamsim upgrade":                                        "TestLedgerUpgraded does, while mail comes",
 	"spamsim bench --quick --svg lookups.svg":                "takes 150 s and all of the machine; bench-measures-what-is-named.txt runs its parts",
 	".ci/deb && apt-get install ./dist/spamsim_*.deb":        "installs into the machine: .ci/deb-try does, in CI",
 	"docker build -f configs/docker/Dockerfile -t spamsim .": "wants a container engine",
