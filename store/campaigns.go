@@ -199,6 +199,7 @@ func (s *Store) Label(id string, l Label, name *string) (Campaign, error) {
 	if name != nil {
 		c.setName(*name)
 	}
+	s.spoken(c)
 	s.changes.cluster(c.seq)
 	return s.campaign(c), nil
 }
@@ -221,8 +222,11 @@ func (s *Store) Drop(id string) (messages int, err error) {
 	}
 	seq := s.memory.at(h).seq
 	own := s.family(seq)
+	s.discarded(own)
 	for gone := range own {
-		delete(s.moved, gone)
+		if s.shared == nil { // else an edge may yet lead there
+			delete(s.moved, gone)
+		}
 		s.changes.cluster(gone)
 	}
 	s.drop(h)

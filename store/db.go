@@ -24,6 +24,7 @@ import (
 //	messages  arrival u64: key u64, seq of the cluster u64, time i64 in Unix seconds, sender u64, network u64, taught u8,
 //	          recipients u64 each, all little endian
 //	moved     seq u64 of a cluster that was merged away: seq u64 of the one that took it up
+//	shared    where the store shares with other nodes: what share_file.go says
 const (
 	formatName    = "spamsim store "
 	formatVersion = "4"
@@ -37,6 +38,7 @@ var (
 	bucketClusters = []byte("clusters")
 	bucketMessages = []byte("messages")
 	bucketMoved    = []byte("moved")
+	bucketShared   = []byte("shared")
 	keyFormat      = []byte("format")
 	keyKey         = []byte("key")
 	keyRecent      = []byte("recent")
@@ -213,10 +215,11 @@ type changes struct {
 	clusters map[uint64]struct{} // by seq
 	messages map[uint64]struct{} // by key
 	removed  []uint64            // arrivals
+	shared   map[Key]struct{}    // entries
 }
 
 func (c *changes) reset() {
-	*c = changes{clusters: map[uint64]struct{}{}, messages: map[uint64]struct{}{}}
+	*c = changes{clusters: map[uint64]struct{}{}, messages: map[uint64]struct{}{}, shared: map[Key]struct{}{}}
 }
 
 func (c *changes) cluster(seq uint64) {
@@ -238,13 +241,23 @@ func (c *changes) gone(key, arrival uint64) {
 	}
 }
 
-func (c *changes) empty() bool { return len(c.clusters)+len(c.messages)+len(c.removed) == 0 }
+// share notes an entry.
+func (c *changes) share(k Key) {
+	if c.shared != nil {
+		c.shared[k] = struct{}{}
+	}
+}
+
+func (c *changes) empty() bool {
+	return len(c.clusters)+len(c.messages)+len(c.removed)+len(c.shared) == 0
+}
 
 // restore puts changes back that could not be written; what changed since is written as it is then.
 func (c *changes) restore(old *changes) {
 	maps.Copy(c.clusters, old.clusters)
 	maps.Copy(c.messages, old.messages)
 	c.removed = append(c.removed, old.removed...)
+	maps.Copy(c.shared, old.shared)
 }
 
 // A pair is a key and its value; a nil value deletes.
@@ -276,6 +289,9 @@ func (s *Store) pending() []keyValue {
 	}
 	for _, arrival := range s.changes.removed {
 		out = append(out, keyValue{bucketMessages, bigEndian(arrival), nil})
+	}
+	for k := range s.changes.shared {
+		out = append(out, s.sharedRow(k))
 	}
 	if s.unsaved >= saveRecentEvery {
 		s.unsaved = 0

@@ -58,7 +58,7 @@ func (s *Store) expired(before int64) iter.Seq[struct{}] {
 			return
 		}
 		for seq := range s.moved {
-			if _, ok := s.memory.handle(s.now(seq)); !ok {
+			if _, ok := s.memory.handle(s.now(seq)); !ok && !s.linked(seq) {
 				delete(s.moved, seq)
 				s.changes.cluster(seq)
 			}

@@ -14,10 +14,11 @@ import (
 // the recent ones do not move, and trusted as far as there are messages. What reaches relatedSigma is left out. The zero
 // value has seen nothing.
 type fit struct {
-	rates []float32 // of the last maxRecent messages, in a ring: 0 to +Inf
-	next  int
-	log   float64 // of the scale
-	seen  int     // since log was worked out
+	rates  []float32 // of the last maxRecent messages, in a ring: 0 to +Inf
+	next   int
+	log    float64   // of the scale
+	seen   int       // since log was worked out
+	others []float32 // rates that other nodes of the site tell of
 }
 
 const (
@@ -50,11 +51,12 @@ func (f *fit) observe(rate float64) {
 
 func (f *fit) refit() {
 	f.seen = 0
-	n := len(f.rates)
+	n := len(f.rates) + len(f.others)
 	if n < refitEvery {
 		return
 	}
-	sorted := slices.Sorted(slices.Values(f.rates))
+	sorted := slices.Concat(f.rates, f.others)
+	slices.Sort(sorted)
 	quartile := float64(sorted[int(lowerQuartile*float64(n))])
 	scale := max(minScale, min(maxScale, -math.Log1p(-lowerQuartile)/quartile))
 	f.log = math.Log(scale) * float64(n) / float64(n+priorRecent)

@@ -32,6 +32,7 @@ func (s *Store) relabel(d *delivery, key uint64, l Label) Learnt {
 		return out
 	}
 	c.label, d.taught = l, true
+	s.spoken(c)
 	s.changes.cluster(seq)
 	s.remember(key, d)
 	return out
@@ -41,11 +42,15 @@ func (s *Store) relabel(d *delivery, key uint64, l Label) Learnt {
 func (s *Store) Forget(t *Trace, x *Transaction) Learnt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := s.hash(x.Message)
-	d := s.delivery(key)
-	if d == nil {
-		return Learnt{Reason: "unknown"}
+	q, key := s.memory.query(t), s.hash(x.Message)
+	if d := s.delivery(key); d != nil {
+		return s.forget(key, d, q)
 	}
+	return s.asked(key, q)
+}
+
+// forget takes a message that was counted out again.
+func (s *Store) forget(key uint64, d *delivery, q *query) Learnt {
 	s.disremember(key)
 	seq := s.now(d.seq)
 	h, ok := s.memory.handle(seq)
@@ -60,7 +65,8 @@ func (s *Store) Forget(t *Trace, x *Transaction) Learnt {
 		return out
 	}
 	s.memory.setCopies(c, c.copies-1)
-	c.subtract(s.memory.query(t), d)
+	c.subtract(q, d)
+	s.forgotten(h, q, d)
 	return out
 }
 
@@ -93,6 +99,7 @@ func (s *Store) drop(h uint32) {
 	s.memory.drop(h)
 	delete(s.unwritten.records, seq)
 	s.changes.cluster(seq)
+	s.dropped(seq)
 }
 
 // whole returns a live cluster, which may be changed.

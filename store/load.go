@@ -18,7 +18,8 @@ func (s *Store) load() error {
 				return nil
 			}),
 			tx.Bucket(bucketMessages).ForEach(s.loadMessage),
-			s.loadRecent(tx.Bucket(bucketMeta).Get(keyRecent)))
+			s.loadRecent(tx.Bucket(bucketMeta).Get(keyRecent)),
+			s.loadShared(tx.Bucket(bucketShared)))
 	})
 }
 

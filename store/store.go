@@ -75,6 +75,7 @@ type Store struct {
 	fits     [parse.CJK + 1]fit
 	unsaved  int // messages since fits were written
 	changes  changes
+	shared   *sharing // nil: the store shares with nobody
 
 	unwritten unwritten
 
@@ -239,6 +240,7 @@ func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 		s.disremember(j.key)
 	}
 	s.remember(j.key, d)
+	s.counted(c, j.q, d)
 	s.changes.cluster(c.seq)
 	s.bound(now, c.seq)
 	return c.seq
@@ -248,6 +250,7 @@ func (s *Store) count(j *judgement, x *Transaction, l Label) uint64 {
 func (s *Store) taker(j *judgement, now int64) (c *cluster, fresh bool) {
 	if n := j.merged(); n > 0 && !j.apart() {
 		h := s.mergeAll(j.matches[:n])
+		s.counting(s.memory.cluster(h))
 		s.memory.join(h, j.q)
 		return s.memory.cluster(h), false
 	}
@@ -273,13 +276,21 @@ func (s *Store) mergeAll(ms []match) uint32 {
 		if s.memory.cluster(from).copies > s.memory.cluster(into).copies {
 			into, from = from, into
 		}
-		gone := s.memory.cluster(from).seq
-		s.moved[gone] = s.memory.cluster(into).seq
-		s.memory.merge(into, from)
-		s.changes.cluster(gone)
+		s.mergeOne(into, from, true)
 		h = into
 	}
 	return h
+}
+
+// mergeOne makes cluster from part of another, both of which can change; found says that it was found here that they are one.
+func (s *Store) mergeOne(into, from uint32, found bool) {
+	a, b := s.memory.cluster(into), s.memory.cluster(from)
+	s.merging(a, b, found)
+	s.moved[b.seq] = a.seq
+	s.memory.merge(into, from)
+	s.changes.cluster(b.seq)
+	s.changes.cluster(a.seq)
+	s.merged(a.seq)
 }
 
 // grow lets a solo be a cluster that can change, which c is in full.
@@ -328,6 +339,9 @@ func (s *Store) hash(name string) uint64 {
 
 // id is the public name of a cluster: a permutation of its number, so that ids do not tell how much mail there was.
 func (s *Store) id(seq uint64) string {
+	if s.shared != nil {
+		return s.sharedID(seq)
+	}
 	x := uint32(seq)
 	for round := range uint32(4) { // a Feistel network over two halves of 16 bits
 		l, r := x>>16, x&0xffff
@@ -339,6 +353,9 @@ func (s *Store) id(seq uint64) string {
 
 // seqOf is the number of which an id is the public name, 0 where it is none.
 func (s *Store) seqOf(id string) uint64 {
+	if s.shared != nil && len(id) == sharedIDSize {
+		return s.sharedSeqOf(id)
+	}
 	parsed, err := strconv.ParseUint(id, 16, 32)
 	if err != nil || len(id) != 8 {
 		return 0

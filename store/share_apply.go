@@ -1,0 +1,281 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// applySlice is how many entries are applied before the mail has its turn again.
+const applySlice = 64
+
+// Apply takes in what other nodes say; of its own entries a node takes only those that it lost, and only where adopt says so.
+// Entries may come in any order and again. What is new is noted in the file with the next commit.
+func (p *Share) Apply(entries []Entry, adopt bool) {
+	dropped := map[uint64]bool{}
+	for part := range slices.Chunk(entries, applySlice) {
+		p.s.mu.Lock()
+		touched := map[uint64]bool{}
+		for i := range part {
+			if adopt || part[i].Origin != p.x.node {
+				p.s.take(&part[i], touched, dropped)
+			}
+		}
+		for seq := range touched {
+			p.s.rebuild(p.s.now(seq))
+		}
+		p.s.mu.Unlock()
+	}
+	if len(dropped) > 0 {
+		p.s.tell(p.s.dropMessages(dropped))
+	}
+}
+
+// take takes in one entry. It adds the clusters that are to be rebuilt to touched, and those that people dropped, by their
+// seq, to dropped.
+func (s *Store) take(e *Entry, touched, dropped map[uint64]bool) {
+	x := s.shared
+	x.clock = max(x.clock, e.Stamp)
+	if old, ok := x.get(e.Key); ok && e.Stamp <= old.stamp || e.Until < hourOf(x.now().Unix()) {
+		return
+	}
+	x.hold(e.Key, held{stamp: e.Stamp, until: e.Until, gone: e.Value == nil})
+	delete(x.outbox, e.Key)
+	if err := s.takeValue(e, touched, dropped); err != nil {
+		if errors.Is(err, errNewer) {
+			x.newer.Add(1)
+		} else {
+			x.bad.Add(1)
+		}
+		return // it is held, lest digests differ, but not in the file: a later version takes it in when it starts
+	}
+	s.changes.share(e.Key)
+}
+
+func (s *Store) takeValue(e *Entry, touched, dropped map[uint64]bool) error {
+	if e.Value == nil {
+		s.takeBack(e.Key, touched)
+		return nil
+	}
+	switch e.Kind {
+	case KindPart:
+		return s.takePart(e, touched)
+	case KindWord:
+		return s.takeWord(e)
+	case KindEdge:
+		return s.takeEdge(e)
+	case KindDrop:
+		s.takeDrop(e, dropped)
+		return nil
+	case KindFit:
+		return s.takeFit(e)
+	case KindTake:
+		return s.takeTake(e)
+	}
+	return errNewer
+}
+
+// alone says whether a cluster has but the part of an entry, which is then not kept beside it.
+func (x *sharing) alone(seq uint64, k Key) bool {
+	return x.parts[seq] == nil && x.number(seq) == k.Item && k.Origin == uint32(k.Item>>seqBits)
+}
+
+func (s *Store) takePart(e *Entry, touched map[uint64]bool) error {
+	x := s.shared
+	p, err := readPart(e.Value)
+	if err != nil {
+		return err
+	}
+	if x.drops[e.Item] {
+		return nil
+	}
+	p.last = min(p.last, x.now().Add(time.Hour).Unix()) // a wrong clock keeps nothing for ever
+	p.first = min(p.first, p.last)
+	seq := s.now(s.seqFor(e.Item))
+	if x.own(e.Item) {
+		s.lastSeq = max(s.lastSeq, seq)
+	}
+	_, ok := s.memory.handle(seq)
+	switch {
+	case ok && x.alone(seq, e.Key):
+		s.refill(seq, p)
+		return nil
+	case !ok && x.alone(seq, e.Key):
+		s.found(seq, p)
+		return nil
+	case !ok:
+		x.parts[seq] = &parts{their: map[Key]*portion{}}
+		s.found(seq, p)
+	}
+	at := s.apart(s.whole(seq))
+	if e.Origin != x.node {
+		at.their[e.Key] = p
+	} else if at.own == nil || at.mine == e.Item {
+		at.own, at.mine = p, e.Item
+	}
+	touched[seq] = true
+	return nil
+}
+
+// found makes a cluster that another node told of.
+func (s *Store) found(seq uint64, p *portion) {
+	c := &cluster{seq: seq, copies: p.copies}
+	c.fill(p)
+	s.hear(c)
+	s.begin(c)
+	s.changes.cluster(seq)
+	s.shared.fresh = append(s.shared.fresh, seq)
+}
+
+// takeBack takes in that an entry is gone.
+func (s *Store) takeBack(k Key, touched map[uint64]bool) {
+	x := s.shared
+	delete(x.values, k)
+	if k.Kind != KindPart || x.seqHere(k.Item) == 0 {
+		return
+	}
+	seq := s.now(x.seqHere(k.Item))
+	if x.alone(seq, k) {
+		if h, ok := s.memory.handle(seq); ok {
+			s.drop(h)
+		}
+		return
+	}
+	if p := x.parts[seq]; p != nil {
+		if _, ok := p.their[k]; ok {
+			delete(p.their, k)
+			touched[seq] = true
+		}
+	}
+}
+
+func (s *Store) takeWord(e *Entry) error {
+	x := s.shared
+	w, err := readWord(e.Value)
+	if err != nil {
+		return err
+	}
+	x.values[e.Key] = e.Value
+	w.stamp, w.origin = e.Stamp, e.Origin
+	seq := s.now(s.seqFor(e.Item))
+	if old := x.words[seq]; !w.later(&old) {
+		return nil
+	}
+	x.words[seq] = w
+	if _, ok := s.memory.handle(seq); ok {
+		s.hear(s.whole(seq))
+	}
+	return nil
+}
+
+func (s *Store) takeEdge(e *Entry) error {
+	to, err := readEdge(e.Value)
+	if err != nil {
+		return err
+	}
+	s.shared.link(e.Key, e.Value)
+	s.connect(s.now(s.seqFor(e.Item)), s.now(s.seqFor(to)), false)
+	return nil
+}
+
+// connect makes one cluster of two, by their seq; found says that this node found that they are one.
+func (s *Store) connect(a, b uint64, found bool) {
+	if a == b {
+		return
+	}
+	ha, okA := s.memory.handle(a)
+	hb, okB := s.memory.handle(b)
+	if !okA || okB && s.memory.cluster(hb).copies > s.memory.cluster(ha).copies {
+		a, b, okA, okB = b, a, okB, okA
+	}
+	if okA && okB {
+		s.whole(a)
+		s.whole(b)
+		ha, _ = s.memory.handle(a)
+		hb, _ = s.memory.handle(b)
+		s.mergeOne(ha, hb, found)
+		return
+	}
+	s.moved[b] = a
+	s.changes.cluster(b)
+	s.oneOf(a, b)
+	if okA {
+		s.hear(s.whole(a))
+	}
+}
+
+func (s *Store) takeDrop(e *Entry, dropped map[uint64]bool) {
+	x := s.shared
+	x.values[e.Key] = e.Value
+	x.drops[e.Item] = true
+	seq := s.now(x.seqHere(e.Item))
+	if _, ok := s.memory.handle(seq); !ok {
+		return
+	}
+	p := s.apart(s.whole(seq))
+	for k := range p.their {
+		if k.Item == e.Item {
+			delete(p.their, k)
+		}
+	}
+	if p.own != nil && p.mine == e.Item {
+		dropped[seq] = true
+		s.unsay(KindPart, p.mine)
+		p.own = nil
+	}
+	s.rebuild(seq)
+}
+
+// dropMessages forgets the messages of clusters, by their seq of now.
+func (s *Store) dropMessages(seqs map[uint64]bool) error {
+	var keys []uint64
+	err := s.eachDelivery(func(key uint64, d *delivery) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if seqs[s.now(d.seq)] {
+			keys = append(keys, key)
+		}
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		if _, ok := s.messages[key]; ok {
+			s.disremember(key)
+		}
+	}
+	return err
+}
+
+func (s *Store) takeFit(e *Entry) error {
+	r, err := versioned(e.Value)
+	if err != nil {
+		return err
+	}
+	other := &Store{}
+	if err := other.loadFits(r.data); err != nil {
+		return err
+	}
+	s.shared.values[e.Key] = e.Value
+	s.shared.fits[e.Origin] = other
+	for script := range s.fits {
+		f := &s.fits[script]
+		f.others = f.others[:0]
+		for _, o := range s.shared.fits {
+			f.others = append(f.others, o.fits[script].rates...)
+		}
+		f.refit()
+	}
+	return nil
+}
+
+func (s *Store) takeTake(e *Entry) error {
+	q, err := readTake(e.Value)
+	if err != nil {
+		return err
+	}
+	s.shared.values[e.Key] = e.Value
+	if d := s.delivery(e.Item); d != nil {
+		s.forget(e.Item, d, q)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// Rows of the bucket, numbers little endian but in keys:
+//
+//	0                  number of this node, u64 big endian
+//	key (AppendTo)     stamp u64, until u32, whether it is gone, a byte, and the value, as on the wire; a part has none where
+//	                   it is all of its cluster
+//	255, number u64    seq u64 that a foreign cluster has here; of number 0, seq from which numbers are free
+var nodeRow = []byte{0}
+
+const kindSeq Kind = 255 // of the rows that are no entries
+
+func seqKey(number uint64) Key { return Key{Item: number, Kind: kindSeq} }
+
+// floorItem stands for no cluster: numbers begin at 1.
+const floorItem = 0
+
+// sharedRow is the row of an entry as it is now, or of a foreign cluster's seq.
+func (s *Store) sharedRow(k Key) keyValue {
+	x := s.shared
+	row := keyValue{bucket: bucketShared, key: k.AppendTo(nil)}
+	if k == seqKey(floorItem) {
+		row.value = binary.LittleEndian.AppendUint64(nil, s.lastSeq)
+		return row
+	}
+	if k.Kind == kindSeq {
+		if seq, ok := x.local[k.Item]; ok {
+			row.value = binary.LittleEndian.AppendUint64(nil, seq)
+		}
+		return row
+	}
+	h, ok := x.get(k)
+	if !ok {
+		return row
+	}
+	row.value = binary.LittleEndian.AppendUint64(nil, h.stamp)
+	row.value = append(binary.LittleEndian.AppendUint32(row.value, h.until), oneIf(h.gone))
+	if k.Kind != KindPart {
+		row.value = append(row.value, x.values[k]...)
+	} else if seq := s.now(x.seqHere(k.Item)); x.parts[seq] != nil {
+		if p := s.partOf(k); p != nil {
+			row.value = append(row.value, p.marshal()...)
+		}
+	}
+	return row
+}
+
+// loadShared reads the rows; b is nil in a store that does not share.
+func (s *Store) loadShared(b *bbolt.Bucket) error {
+	if b == nil {
+		return nil
+	}
+	node := b.Get(nodeRow)
+	if len(node) != 8 {
+		return fmt.Errorf("number of the node: %w", ErrRecord)
+	}
+	x := newSharing(uint32(binary.BigEndian.Uint64(node) & nodeMask))
+	s.shared = x
+	for _, pass := range []func(Key, *reader) error{s.loadSeq, s.loadEntry} {
+		err := b.ForEach(func(key, v []byte) error {
+			if len(key) == len(nodeRow) {
+				return nil
+			}
+			k, ok := ReadKey(key)
+			if !ok {
+				return fmt.Errorf("entry %x: %w", key, ErrRecord)
+			}
+			if err := pass(k, &reader{data: v}); err != nil {
+				return fmt.Errorf("entry %x: %w", key, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for from := range s.moved {
+		s.lastSeq = max(s.lastSeq, from)
+		if to := s.now(from); to != from {
+			x.least[to] = min(x.leastOf(to), x.number(from))
+		}
+	}
+	s.lastSeq += seqLeap
+	return nil
+}
+
+func (s *Store) loadSeq(k Key, r *reader) error {
+	if k.Kind != kindSeq {
+		return nil
+	}
+	seq := r.u64()
+	if r.cut {
+		return ErrRecord
+	}
+	if k.Item == floorItem {
+		s.lastSeq = max(s.lastSeq, seq)
+		return nil
+	}
+	s.shared.born[seq], s.shared.local[k.Item] = k.Item, seq
+	s.lastSeq = max(s.lastSeq, seq)
+	return nil
+}
+
+func (s *Store) loadEntry(k Key, r *reader) error {
+	if k.Kind == kindSeq {
+		return nil
+	}
+	x := s.shared
+	h := held{stamp: r.u64(), until: r.u32(), gone: r.byte() != 0}
+	if r.cut {
+		return ErrRecord
+	}
+	x.hold(k, h)
+	x.clock = max(x.clock, h.stamp)
+	if k.Kind <= KindDrop && x.own(k.Item) { // a number must not be given twice while others know of it
+		s.lastSeq = max(s.lastSeq, x.seqHere(k.Item))
+	}
+	if h.gone || len(r.data) == 0 {
+		return nil
+	}
+	v := append([]byte(nil), r.data...)
+	if k.Kind != KindPart {
+		x.values[k] = v
+	}
+	return s.loadValue(k, h, v)
+}
+
+func (s *Store) loadValue(k Key, h held, v []byte) error {
+	x := s.shared
+	switch k.Kind {
+	case KindPart:
+		return s.loadPart(k, v)
+	case KindWord:
+		w, err := readWord(v)
+		w.stamp, w.origin = h.stamp, k.Origin
+		seq := s.now(x.seqHere(k.Item))
+		if old := x.words[seq]; err == nil && w.later(&old) {
+			x.words[seq] = w
+		}
+		return err
+	case KindEdge:
+		x.link(k, v)
+	case KindDrop:
+		x.drops[k.Item] = true
+	case KindFit:
+		if k.Origin != x.node {
+			return s.takeFit(&Entry{Key: k, Value: v})
+		}
+	}
+	return nil
+}
+
+func (s *Store) loadPart(k Key, v []byte) error {
+	p, err := readPart(v)
+	if err != nil {
+		return err
+	}
+	x := s.shared
+	seq := s.now(x.seqHere(k.Item))
+	at := x.parts[seq]
+	if at == nil {
+		at = &parts{their: map[Key]*portion{}}
+		x.parts[seq] = at
+	}
+	if k.Origin != x.node {
+		at.their[k] = p
+	} else {
+		at.own, at.mine = p, k.Item
+	}
+	return nil
+}

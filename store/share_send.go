@@ -1,0 +1,197 @@
+package store
+
+// Changes returns at most limit of this node's entries that changed since they were last returned here. Who cannot send them
+// gives them back to Unsent.
+func (p *Share) Changes(limit int) []Entry {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	var out []Entry
+	for k := range p.x.outbox {
+		if len(out) == limit {
+			break
+		}
+		delete(p.x.outbox, k)
+		e, ok := p.s.entry(k)
+		if !ok {
+			continue
+		}
+		out = append(out, e)
+		if seq := p.s.now(p.x.seqHere(k.Item)); k.Kind == KindPart && p.x.parts[seq] != nil && e.Value != nil {
+			p.s.rebuild(seq) // as it is elsewhere: counting a message comes near to it
+		}
+	}
+	return out
+}
+
+// Unsent makes Changes return entries again; those of others are passed over.
+func (p *Share) Unsent(keys []Key) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	for _, k := range keys {
+		if _, ok := p.x.get(k); ok && k.Origin == p.x.node {
+			p.x.outbox[k] = struct{}{}
+		}
+	}
+}
+
+// Entries returns what is held of keys, as far as it still is.
+func (p *Share) Entries(keys []Key) []Entry {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	out := make([]Entry, 0, len(keys))
+	for _, k := range keys {
+		if e, ok := p.s.entry(k); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Stamps returns the stamps of all entries of a bucket that hold beyond an hour.
+func (p *Share) Stamps(bucket int, hour uint32) map[Key]uint64 {
+	out := map[Key]uint64{}
+	p.eachHeld(bucket, func(k Key, h held) {
+		if h.until > hour {
+			out[k] = h.stamp
+		}
+	})
+	return out
+}
+
+// Len is how many entries are held.
+func (p *Share) Len() (n int) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	for _, all := range p.x.held {
+		n += len(all)
+	}
+	return n
+}
+
+// eachHeld calls do for every entry of a bucket, under the lock, which it gives up between them now and then.
+func (p *Share) eachHeld(bucket int, do func(Key, held)) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	n := 0
+	for k, h := range p.x.held[bucket] {
+		do(k, h)
+		if n++; n%lockedFor == 0 {
+			p.s.mu.Unlock()
+			p.s.mu.Lock()
+		}
+	}
+}
+
+// entry is what is held of a key, with its value; ok is false where there is none, or its value is not kept.
+func (s *Store) entry(k Key) (e Entry, ok bool) {
+	h, ok := s.shared.get(k)
+	if !ok {
+		return Entry{}, false
+	}
+	e = Entry{Key: k, Stamp: h.stamp, Until: h.until}
+	if h.gone {
+		return e, true
+	}
+	if k.Kind != KindPart {
+		e.Value, ok = s.shared.values[k]
+		return e, ok
+	}
+	p := s.partOf(k)
+	if p == nil {
+		return Entry{}, false
+	}
+	e.Value = p.marshal()
+	return e, true
+}
+
+// partOf is the part of a key, nil where it is not kept.
+func (s *Store) partOf(k Key) *portion {
+	x := s.shared
+	seq := x.seqHere(k.Item)
+	if seq == 0 {
+		return nil
+	}
+	seq = s.now(seq)
+	if p := x.parts[seq]; p != nil && k.Origin == x.node {
+		if p.mine == k.Item {
+			return p.own
+		}
+	} else if p != nil {
+		return p.their[k]
+	} else if h, ok := s.memory.handle(seq); ok && x.alone(seq, k) {
+		return portionOf(s.full(h))
+	}
+	return nil
+}
+
+// Sweep lets go what has ended, and prolongs what this node says of clusters that live on.
+func (p *Share) Sweep() {
+	hour := hourOf(p.x.now().Unix())
+	for bucket := range Buckets {
+		p.eachHeld(bucket, func(k Key, h held) {
+			switch {
+			case h.until < hour:
+				p.s.release(k)
+			case h.until <= hour+1 && k.Kind == KindPart && k.Origin == p.x.node && !h.gone:
+				p.s.prolong(k, hour+1)
+			}
+		})
+	}
+}
+
+// prolong says an own part again where its cluster lives beyond an hour.
+func (s *Store) prolong(k Key, hour uint32) {
+	if h, ok := s.memory.handle(s.now(s.shared.seqHere(k.Item))); ok {
+		if c := s.memory.cluster(h); c.label != None || s.ends(c.last) > hour {
+			s.sayPart(c)
+		}
+	}
+}
+
+// release lets go an entry that ended, and what is known of a foreign cluster that is gone.
+func (s *Store) release(k Key) {
+	x := s.shared
+	var to uint64
+	if k.Kind == KindEdge {
+		to, _ = readEdge(x.values[k]) // what cannot be read connects nothing
+	}
+	x.release(k)
+	s.changes.share(k)
+	switch k.Kind {
+	case KindDrop:
+		delete(x.drops, k.Item)
+	case KindEdge:
+		delete(x.linked, k.Item)
+		delete(x.linked, to)
+	case KindFit:
+		delete(x.fits, k.Origin)
+	case KindPart:
+		seq := x.seqHere(k.Item)
+		if at := x.parts[s.now(seq)]; at != nil {
+			delete(at.their, k) // counts stay what they are until the next change
+		}
+		if _, lives := s.memory.handle(s.now(seq)); !lives && x.local[k.Item] != 0 {
+			delete(x.local, k.Item)
+			delete(x.born, seq)
+			delete(x.words, seq)
+			delete(x.least, seq)
+			s.changes.share(seqKey(k.Item))
+		}
+	}
+}
+
+// Lost says that another node's entry is not with the broker any more, so that it is let go.
+func (p *Share) Lost(keys []Key) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	touched := map[uint64]bool{}
+	for _, k := range keys {
+		if k.Origin != p.x.node {
+			p.s.takeBack(k, touched)
+			p.s.release(k)
+		}
+	}
+	for seq := range touched {
+		p.s.rebuild(p.s.now(seq))
+	}
+}

@@ -1,0 +1,90 @@
+package store
+
+import "math"
+
+// Settle holds at most limit of the clusters that other nodes told of, and that were not looked at yet, against all others:
+// nodes that see a campaign's first copies at the same instant each make a cluster of it. Two that are the same are
+// connected, on all nodes. It returns how many are left.
+func (p *Share) Settle(limit int) (left int) {
+	for range limit {
+		p.s.mu.Lock()
+		if len(p.x.fresh) == 0 {
+			p.s.mu.Unlock()
+			return 0
+		}
+		seq := p.s.now(p.x.fresh[0])
+		p.x.fresh = p.x.fresh[1:]
+		left = len(p.x.fresh)
+		if h, ok := p.s.memory.handle(seq); ok && p.x.counts > 0 {
+			p.s.settle(h)
+		}
+		p.s.mu.Unlock()
+	}
+	return left
+}
+
+// settle connects a cluster with the one that it is the same as, if there is one.
+func (s *Store) settle(h uint32) {
+	c := s.full(h)
+	for _, m := range s.memory.matches(s.memory.queryOf(c)) {
+		if m.handle == h {
+			continue
+		}
+		if s.same(c, &m) {
+			s.connect(c.seq, m.c.seq, true)
+		}
+		return
+	}
+}
+
+// same says whether a cluster and the best match of what its members have in common are one. A single message joins as
+// it would have joined here. Of two campaigns it takes what merges campaigns here, or that each has nearly all of the other.
+func (s *Store) same(c *cluster, m *match) bool {
+	switch {
+	case m.score < joinScore:
+		return false
+	case c.copies == 1:
+		return m.c.copies < maxGrowth || m.inMessage >= wellKnown
+	case m.c.copies == 1:
+		return c.copies < maxGrowth || m.inCore >= wellKnown
+	}
+	return m.score >= mergeScore || m.inCore >= nearlyAll && m.inMessage >= nearlyAll
+}
+
+// nearlyAll is the share of two campaigns' texts that both have, from which they are one however short they are.
+const nearlyAll = 0.8
+
+// queryOf is a cluster as if it were a message of what its members have in common. Ranks are not kept of a cluster: of
+// features that weigh w together about w r have a rank below r, and they are in the order of their ranks as far as its
+// first member had them.
+func (m *memory) queryOf(c *cluster) *query {
+	q := &query{}
+	var files []queried
+	weight := float32(0)
+	for _, e := range m.elements(c) {
+		if c.inCore(e) == 0 {
+			continue
+		}
+		f := queried{id: e.id, static: e.w, w: float32(e.w) / weightUnit}
+		if e.id&octetBit != 0 {
+			f.rank = math.MaxFloat32
+			files = append(files, f)
+			continue
+		}
+		weight += f.w
+		q.features = append(q.features, f)
+	}
+	q.text = len(q.features)
+	for i := range q.features {
+		q.features[i].rank = float32(i+1) / weight
+		if c.tau < math.MaxFloat32 {
+			q.features[i].rank = c.tau * float32(i+1) / float32(q.text)
+		}
+	}
+	q.features = append(q.features, files...)
+	q.tabulate()
+	if len(c.senders.seen) == 1 {
+		q.sender = c.senders.seen[0].key
+	}
+	return q
+}
