@@ -34,6 +34,29 @@ func (p *Share) Unsent(keys []Key) {
 	}
 }
 
+// Insist says own entries again, later than those that came, which another keeps: what this node does not hold any more it
+// takes back.
+func (p *Share) Insist(entries []Entry) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	x := p.x
+	for i := range entries {
+		e := &entries[i]
+		if e.Origin != x.node {
+			continue
+		}
+		x.clock = max(x.clock, e.Stamp)
+		h, ok := x.get(e.Key)
+		if !ok {
+			h = held{until: hourOf(x.now().Unix()) + goneHours, gone: true}
+		}
+		h.stamp = x.tick()
+		x.hold(e.Key, h)
+		x.outbox[e.Key] = struct{}{}
+		p.s.changes.share(e.Key)
+	}
+}
+
 // Entries returns what is held of keys, as far as it still is.
 func (p *Share) Entries(keys []Key) []Entry {
 	p.s.mu.Lock()

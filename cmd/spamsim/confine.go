@@ -48,7 +48,7 @@ func maildirOf(conf *config.Loaded) (dir string, ok bool) {
 
 // reach is what the daemon reads and writes while it runs. It comes by folders: files are replaced by new ones of their name.
 func reach(conf *config.Loaded) (read, write []string) {
-	read = sandbox.FoldersOf(conf.TLS.Certificate, conf.TLS.Key, conf.SMTP.NextHopCA, "/etc/resolv.conf")
+	read = sandbox.FoldersOf(conf.TLS.Certificate, conf.TLS.Key, conf.SMTP.NextHopCA, conf.Peers.KeyFile, conf.Peers.CA, "/etc/resolv.conf")
 	if conf.File != config.Builtin {
 		read = append(read, sandbox.FoldersOf(conf.File)...)
 	}

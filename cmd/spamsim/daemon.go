@@ -21,6 +21,7 @@ import (
 	"spamsim/milter/filter"
 	"spamsim/milter/smtpproxy"
 	"spamsim/store"
+	"spamsim/store/replica"
 )
 
 // A door takes mail: the SMTP proxy, the milter, the socket for scanners; the control socket and the server for those who
@@ -37,6 +38,7 @@ type daemon struct {
 	level   *slog.LevelVar                // of what log writes
 	conf    atomic.Pointer[config.Loaded] // in effect
 	store   *store.Store
+	peers   atomic.Pointer[replica.Replica] // nil where there are none
 	judge   *judging
 	local   *control.Local // the service over store and judge
 	service *relay         // that, or the successor's
@@ -92,7 +94,7 @@ func begin(at *sockets, conf *config.Loaded, log *slog.Logger) (_ *daemon, err e
 	}
 	d := &daemon{log: log, level: new(slog.LevelVar), failed: make(chan error, 1)}
 	d.conf.Store(conf)
-	if d.store, err = openStore(conf, log); err != nil {
+	if err := d.takeStore(conf); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -114,23 +116,50 @@ func begin(at *sockets, conf *config.Loaded, log *slog.Logger) (_ *daemon, err e
 	d.local.About = func() control.Stats {
 		s := d.judge.stats(about())
 		s.Doors = counters(openings)
+		s.Peers = d.standing()
 		return s
 	}
 	return d, d.open(openings, e)
 }
 
-// openStore opens the daemon's store.
-func openStore(conf *config.Loaded, log *slog.Logger) (*store.Store, error) {
-	return store.Open(conf.Store.Path, store.Options{
+// takeStore opens the daemon's store, and shares it where there are peers.
+func (d *daemon) takeStore(conf *config.Loaded) error {
+	key, err := siteKey(conf)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(conf.Store.Path, store.Options{
+		Key:    key,
 		Window: conf.Store.Window.Duration,
 		Limit:  conf.Store.Clusters,
 		OnDamage: func(aside string, err error) {
-			log.Error("the store is damaged and set aside; mail is judged with an empty one", "aside", aside, "err", err)
+			d.log.Error("the store is damaged and set aside; mail is judged with an empty one", "aside", aside, "err", err)
 		},
 		CompactEvery: compactEvery,
-		OnCompact:    func(c store.Compacted) { log.Info("the store was compacted", "before", c.Before, "after", c.After) },
-		OnError:      func(err error) { log.Error("the store cannot be written; mail is judged on", "err", err) },
+		OnCompact:    func(c store.Compacted) { d.log.Info("the store was compacted", "before", c.Before, "after", c.After) },
+		OnError:      func(err error) { d.log.Error("the store cannot be written; mail is judged on", "err", err) },
 	})
+	if err != nil {
+		return err
+	}
+	peers, err := joinPeers(conf, s, key, d.log)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	d.store = s
+	d.peers.Store(peers)
+	return nil
+}
+
+// closeStore closes it, if it is open.
+func (d *daemon) closeStore() error {
+	if peers := d.peers.Swap(nil); peers != nil {
+		peers.Close()
+	}
+	if d.store == nil {
+		return nil
+	}
+	return d.store.Close()
 }
 
 // judges makes the judging and the metrics, and returns the service over both.
@@ -234,10 +263,7 @@ func (d *daemon) stop(within time.Duration) error {
 		err = errors.Join(err, d.shut(ctx, []door{d.web}))
 	}
 	d.running.Wait()
-	if d.store != nil {
-		err = errors.Join(err, d.store.Close())
-	}
-	return err
+	return errors.Join(err, d.closeStore())
 }
 
 // shut shuts doors, all at the same time.

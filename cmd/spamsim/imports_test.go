@@ -27,7 +27,10 @@ var floors = map[string][]string{
 	"simhash":      nil,
 	"simhash/scan": nil,
 
-	"store": {"parse", "nilsimsa", "simhash", "simhash/scan"},
+	"store":         {"parse", "nilsimsa", "simhash", "simhash/scan"},
+	"store/replica": {"store"},
+
+	"store/replica/redistest": nil,
 
 	"milter/filter": {"parse", "nilsimsa", "simhash", "store"},
 
@@ -40,7 +43,7 @@ var floors = map[string][]string{
 	},
 	"cmd/spamsim/internal/config":   {"configs"},
 	"cmd/spamsim/internal/console":  {"cmd/spamsim/internal/control", "milter/filter", "parse", "store"},
-	"cmd/spamsim/internal/control":  {"cmd/spamsim/internal/source", "milter/filter", "store"},
+	"cmd/spamsim/internal/control":  {"cmd/spamsim/internal/source", "milter/filter", "store", "store/replica"},
 	"cmd/spamsim/internal/demo":     nil,
 	"cmd/spamsim/internal/handover": nil,
 	"cmd/spamsim/internal/doctor":   {"cmd/spamsim/internal/config"},
@@ -57,17 +60,18 @@ var floors = map[string][]string{
 		"cmd/spamsim/internal/bench", "cmd/spamsim/internal/config", "cmd/spamsim/internal/console", "cmd/spamsim/internal/control", "cmd/spamsim/internal/demo", "cmd/spamsim/internal/doctor", "cmd/spamsim/internal/handover",
 		"cmd/spamsim/internal/metrics", "cmd/spamsim/internal/near", "cmd/spamsim/internal/quarantine", "cmd/spamsim/internal/sandbox", "cmd/spamsim/internal/source",
 		"cmd/spamsim/internal/systemd",
-		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store",
+		"configs", "milter", "milter/dccifd", "milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash", "store", "store/replica",
 	},
 }
 
 // testFloors says what tests may import beyond that.
 var testFloors = map[string][]string{
-	"simhash/scan": {"nilsimsa", "simhash"}, // codes of both kinds to scan
+	"simhash/scan":  {"nilsimsa", "simhash"}, // codes of both kinds to scan
+	"store/replica": {"parse", "store/replica/redistest"},
 
 	"cmd/spamsim/internal/console": {"cmd/spamsim/internal/demo", "cmd/spamsim/internal/lab"},
 
-	"cmd/spamsim": {"cmd/spamsim/internal/lab"},
+	"cmd/spamsim": {"cmd/spamsim/internal/lab", "store/replica/redistest"},
 }
 
 // homes says which packages may import a module of others, or a package of the standard library that does not fit
@@ -86,7 +90,7 @@ var homes = map[string][]string{
 
 	"log":      {"cmd/spamsim/..."},
 	"log/slog": {"store/...", "milter", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
-	"net":      {"store/replica", "milter", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
+	"net":      {"store/replica/...", "milter", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
 	"net/http": {"cmd/spamsim/..."},
 	"os":       {"store/...", "milter", "milter/smtpproxy", "cmd/spamsim/..."},
 	"time":     {"store/...", "milter/...", "cmd/spamsim/..."},

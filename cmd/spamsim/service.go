@@ -90,7 +90,12 @@ func (a *app) local(conf *config.Loaded, want access) (*service, error) {
 			return nil, err
 		}
 	}
+	key, err := siteKey(conf)
+	if err != nil {
+		return nil, err
+	}
 	s, err := store.Open(path, store.Options{
+		Key:      key,
 		Window:   conf.Store.Window.Duration,
 		Limit:    conf.Store.Clusters,
 		ReadOnly: want == toRead,

@@ -132,7 +132,7 @@ func (d *daemon) letGo(ctx context.Context) error {
 		d.service.gate.open()
 		return fmt.Errorf("judging holds the store: %w", err)
 	}
-	if err := d.store.Close(); err != nil {
+	if err := d.closeStore(); err != nil {
 		d.log.Error("the store cannot be written; the successor starts without what is missing", "err", err)
 	}
 	d.store, d.local.Store = nil, nil
@@ -169,17 +169,16 @@ func (d *daemon) resign(successor *control.Client) {
 // takeBack opens the store again. Mail passes unjudged where it cannot be had.
 func (d *daemon) takeBack() error {
 	defer d.judge.gate.open()
-	var s *store.Store
 	conf := d.conf.Load()
 	err := store.ErrInUse // as long as the other process lives
 	for end := time.Now().Add(backTime); errors.Is(err, store.ErrInUse) && time.Now().Before(end); {
-		s, err = openStore(conf, d.log)
+		err = d.takeStore(conf)
 	}
 	if err != nil {
 		return fmt.Errorf("the store cannot be opened again: %w", err)
 	}
-	d.store, d.local.Store = s, s
-	d.judge.regain(conf, filter.New(s, policy(conf)))
+	d.local.Store = d.store
+	d.judge.regain(conf, filter.New(d.store, policy(conf)))
 	d.service.gate.open()
 	return nil
 }

@@ -120,7 +120,23 @@ func (k *checker) smtp(c *Config) {
 	k.access(c)
 	k.encryption(c)
 	k.http(c)
+	k.peers(c)
 }
+
+// peers checks what is shared with other nodes; whether the address is one, the daemon finds when it starts.
+func (k *checker) peers(c *Config) {
+	on := c.Peers.URL.Reveal() != ""
+	scheme, _, _ := strings.Cut(c.Peers.URL.Reveal(), "://")
+	k.want(!on || brokerScheme.MatchString(scheme), "peers.url", "is no address of a broker: write \"rediss://user:password@host:6379\", or with the "+
+		"scheme redis, unix, or either of the first two with +cluster or +sentinel")
+	k.want(!on || c.Peers.KeyFile != "", "peers.url", "needs peers.key_file: by whose key the nodes of a site know each other")
+	for path, v := range map[string]string{"peers.key_file": c.Peers.KeyFile, "peers.ca": c.Peers.CA} {
+		k.want(v == "" || strings.HasPrefix(v, "/"), path, "is %q: write a path from the root", v)
+	}
+	k.want(c.Peers.CA == "" || strings.HasPrefix(scheme, "rediss"), "peers.ca", "has no effect unless peers.url begins with rediss")
+}
+
+var brokerScheme = regexp.MustCompile(`^(unix|rediss?(\+cluster|\+sentinel)?)$`)
 
 // shortestToken is in octets: what a guesser must not get through.
 const shortestToken = 16

@@ -21,6 +21,7 @@ type Config struct {
 	Dccifd Dccifd `toml:"dccifd"`
 	HTTP   HTTP   `toml:"http"`
 	Store  Store  `toml:"store"`
+	Peers  Peers  `toml:"peers"`
 	Bulk   Bulk   `toml:"bulk" reload:"yes"`
 
 	Actions Actions `toml:"actions" reload:"yes"`
@@ -78,6 +79,13 @@ type Store struct {
 	Window   Duration `toml:"window"`
 	Clusters int      `toml:"clusters"`              // that are kept at most
 	Subjects bool     `toml:"subjects" reload:"yes"` // keep those of clusters' first messages
+}
+
+// Peers are the other nodes of the site.
+type Peers struct {
+	URL     Secret `toml:"url"`      // of the broker, which may have a password in it; none: the node is alone
+	KeyFile string `toml:"key_file"` // of the site
+	CA      string `toml:"ca"`       // a file of PEM certificates
 }
 
 // Bulk is when copies make a campaign.

@@ -38,6 +38,7 @@ import (
 	"spamsim/cmd/spamsim/internal/source"
 	"spamsim/milter/filter"
 	"spamsim/store"
+	"spamsim/store/replica"
 )
 
 // Errors of a Service.
@@ -91,6 +92,8 @@ type Stats struct {
 	Messages []VerdictStat `json:"messages"` // judged by the daemon since then
 	Exempt   []RuleStat    `json:"exempt"`   // how often each exempt rule matched since then
 	Would    *Would        `json:"would"`    // null where the daemon enforces, or none runs
+
+	Peers *replica.Status `json:"peers,omitempty"` // where the daemon has any
 
 	// Doors are the counters of each door since then, by the door's name and the counter's.
 	Doors map[string]map[string]int64 `json:"doors"`

@@ -1,0 +1,107 @@
+package replica
+
+import (
+	"context"
+	"time"
+
+	"spamsim/store"
+)
+
+// forgottenAfter is how long an entry of a peer that lives must be missing in the state until it is let go here: its
+// origin has let it go, unless the state itself was lost, which the origin mends within seconds.
+const forgottenAfter = 15 * time.Second
+
+func bucketOf(key []byte) int {
+	k, _ := store.ReadKey(key) // what was sealed here can be read
+	return k.Bucket()
+}
+
+// compare brings buckets of this node and of the state together, in both directions.
+func (r *Replica) compare(ctx context.Context, b *broker, buckets []int) error {
+	adopt := !r.wasCompared()
+	for _, bucket := range buckets {
+		if err := r.compareOne(ctx, b, bucket, adopt); err != nil {
+			return err
+		}
+	}
+	r.count(func(s *Status) { s.Compared++; r.compared = true })
+	return nil
+}
+
+func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, adopt bool) error {
+	hour := hourNow()
+	mine := r.share.Stamps(bucket, hour)
+	var ended []string
+	var own, foreign []store.Key // the state has older ones
+	err := b.state(ctx, bucket, func(part []sealed) {
+		var news, stray []store.Entry
+		for _, s := range part {
+			e, err := r.seal.open(s.key, s.value)
+			if err != nil {
+				r.refuse(err)
+				continue
+			}
+			stamp, known := mine[e.Key]
+			delete(mine, e.Key)
+			switch {
+			case e.Until <= hour:
+				if e.Until+1 < hour { // clocks differ: nobody else holds it any more
+					ended = append(ended, string(s.key))
+				}
+			case known && stamp > e.Stamp && e.Origin == r.share.Node():
+				own = append(own, e.Key)
+			case known && stamp > e.Stamp:
+				foreign = append(foreign, e.Key)
+			case known && stamp == e.Stamp:
+			case e.Origin == r.share.Node() && !adopt:
+				stray = append(stray, e)
+			default:
+				news = append(news, e)
+			}
+		}
+		r.share.Apply(news, adopt)
+		r.share.Insist(stray)
+	})
+	if err != nil {
+		return err
+	}
+	for k := range mine {
+		if k.Origin == r.share.Node() {
+			own = append(own, k)
+		} else {
+			foreign = append(foreign, k)
+		}
+	}
+	r.share.Unsent(own)
+	r.keep(bucket, foreign)
+	return b.forget(ctx, bucket, ended)
+}
+
+// keep decides on others' entries that the state lacks, or has older ones of: those of a node that is gone are told again in
+// its place; what a node that lives does not tell of any more is let go.
+func (r *Replica) keep(bucket int, keys []store.Key) {
+	now := time.Now()
+	var lost []store.Key
+	r.mu.Lock()
+	here := make(map[store.Key]bool, len(keys))
+	for _, k := range keys {
+		here[k] = true
+		since, known := r.missing[k]
+		switch {
+		case !r.lives(k.Origin, now):
+			r.resend = append(r.resend, k)
+		case !known:
+			r.missing[k] = now
+		case now.Sub(since) > forgottenAfter:
+			lost = append(lost, k)
+			delete(r.missing, k)
+		}
+	}
+	for k := range r.missing {
+		if k.Bucket() == bucket && !here[k] {
+			delete(r.missing, k)
+		}
+	}
+	r.mu.Unlock()
+	r.share.Lost(lost)
+}

@@ -1,0 +1,71 @@
+package replica
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"spamsim/store"
+	"spamsim/store/replica/redistest"
+)
+
+var siteKey = []byte("the key of the site for tests")
+
+// A node is a store that shares.
+type node struct {
+	*store.Store
+	*Replica
+	share *store.Share
+	path  string
+	name  string
+	url   string
+}
+
+func newNode(t testing.TB, url, name string) *node {
+	t.Helper()
+	n := &node{path: filepath.Join(t.TempDir(), "db"), name: name, url: url}
+	n.open(t)
+	t.Cleanup(func() { n.close(t) })
+	return n
+}
+
+func (n *node) open(t testing.TB) {
+	t.Helper()
+	var err error
+	if n.Store, err = store.Open(n.path, store.Options{Key: siteKey}); err != nil {
+		t.Fatal(err)
+	}
+	if n.share, err = n.Store.Share(n.name, siteKey); err != nil {
+		t.Fatal(err)
+	}
+	if n.Replica, err = Start(n.share, Options{URL: n.url, Name: n.name, Key: siteKey, Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *node) close(t testing.TB) {
+	t.Helper()
+	if n.Store == nil {
+		return
+	}
+	n.Replica.Close()
+	if err := n.Store.Close(); err != nil {
+		t.Error(err)
+	}
+	n.Store = nil
+}
+
+// inStep waits until all nodes hold the same.
+func inStep(t testing.TB, nodes ...*node) {
+	t.Helper()
+	redistest.Eventually(t, "equal digests", func() bool { return equal(nodes...) })
+}
+
+func equal(nodes ...*node) bool {
+	for _, n := range nodes[1:] {
+		if n.share.Digest(0) != nodes[0].share.Digest(0) {
+			return false
+		}
+	}
+	return true
+}

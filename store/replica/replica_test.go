@@ -1,0 +1,67 @@
+package replica
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"spamsim/parse"
+	"spamsim/store"
+	"spamsim/store/replica/redistest"
+)
+
+// trace is that of a copy of a campaign: a text of 60 words made of the campaign's number, of which a few differ.
+func trace(campaign, copy int) *store.Trace {
+	r, c := rand.New(rand.NewPCG(uint64(campaign), 1)), rand.New(rand.NewPCG(uint64(campaign), uint64(copy)))
+	words := make([]string, 60)
+	for i := range words {
+		words[i] = fmt.Sprintf("w%dx", r.IntN(20_000))
+	}
+	words[c.IntN(60)] = fmt.Sprintf("w%dx", c.IntN(20_000))
+	return store.NewTrace(parse.Parse([]byte("Subject: campaign\r\n\r\n"+strings.Join(words, " ")+"\r\n"), parse.Limits{}))
+}
+
+func transaction(campaign, copy int) *store.Transaction {
+	return &store.Transaction{
+		Message: fmt.Sprint(campaign, " ", copy), Sender: fmt.Sprint("s", campaign, ".", copy, "@example.com"),
+		Network: fmt.Sprint("192.0.2.", copy%250), Recipients: []string{fmt.Sprint("r", copy, "@example.net")}, Time: time.Now(),
+	}
+}
+
+func (n *node) count(campaign, copy int) store.Evidence {
+	return n.Store.Count(trace(campaign, copy), transaction(campaign, copy))
+}
+
+// copies is how many of a campaign a node knows.
+func (n *node) copies(campaign int) int {
+	return n.Store.Judge(trace(campaign, 0), &store.Transaction{Message: "asked", Time: time.Now()}).Copies - 1
+}
+
+// What one node counts the other knows, under the same id.
+func TestTwoNodes(t *testing.T) {
+	url := redistest.Start(t).URL()
+	a, b := newNode(t, url, "a"), newNode(t, url, "b")
+	for i := range 6 {
+		n := a
+		if i%2 == 1 {
+			n = b
+		}
+		n.count(1, i+1)
+		redistest.Eventually(t, "both know it", func() bool { return a.copies(1) == i+1 && b.copies(1) == i+1 })
+	}
+	id := a.Campaigns(store.Biggest, 1)[0].ID
+	if _, err := b.Campaign(id); err != nil {
+		t.Errorf("%s: %v", id, err)
+	}
+	name := "a name"
+	if _, err := b.Store.Label(id, store.Spam, &name); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, "the label is known", func() bool {
+		c, err := a.Campaign(id)
+		return err == nil && c.Label == store.Spam && c.Name == name
+	})
+	inStep(t, a, b)
+}
