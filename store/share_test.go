@@ -25,7 +25,6 @@ type siteNode struct {
 	s      *Store
 	path   string
 	coming []Entry
-	behind bool // its clock is a day behind, or ahead
 }
 
 func newSite(t testing.TB, nodes int, seed uint64) *site {

@@ -19,11 +19,12 @@ type node struct {
 	path  string
 	name  string
 	url   string
+	key   []byte
 }
 
 func newNode(t testing.TB, url, name string) *node {
 	t.Helper()
-	n := &node{path: filepath.Join(t.TempDir(), "db"), name: name, url: url}
+	n := &node{path: filepath.Join(t.TempDir(), "db"), name: name, url: url, key: siteKey}
 	n.open(t)
 	t.Cleanup(func() { n.close(t) })
 	return n
@@ -32,13 +33,13 @@ func newNode(t testing.TB, url, name string) *node {
 func (n *node) open(t testing.TB) {
 	t.Helper()
 	var err error
-	if n.Store, err = store.Open(n.path, store.Options{Key: siteKey}); err != nil {
+	if n.Store, err = store.Open(n.path, store.Options{Key: n.key}); err != nil {
 		t.Fatal(err)
 	}
-	if n.share, err = n.Store.Share(n.name, siteKey); err != nil {
+	if n.share, err = n.Store.Share(n.name, n.key); err != nil {
 		t.Fatal(err)
 	}
-	if n.Replica, err = Start(n.share, Options{URL: n.url, Name: n.name, Key: siteKey, Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
+	if n.Replica, err = Start(n.share, Options{URL: n.url, Name: n.name, Key: n.key, Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -73,6 +74,24 @@ func (s *Server) Ask(command, answer string) bool {
 	b := make([]byte, len(answer))
 	_, err = io.ReadFull(c, b)
 	return err == nil && string(b) == answer
+}
+
+// Join makes a Redis Cluster of servers that were started with --cluster-enabled yes.
+func Join(t testing.TB, servers ...*Server) {
+	t.Helper()
+	args := []string{"--cluster-yes", "--cluster", "create"}
+	for _, s := range servers {
+		args = append(args, s.Addr)
+	}
+	if out, err := exec.Command("redis-cli", args...).CombinedOutput(); err != nil {
+		t.Fatalf("redis-cli: %v\n%s", err, out)
+	}
+	for _, s := range servers {
+		Eventually(t, "the cluster is whole", func() bool {
+			out, err := exec.Command("redis-cli", "-u", s.URL(), "cluster", "info").Output()
+			return err == nil && strings.Contains(string(out), "cluster_state:ok")
+		})
+	}
 }
 
 // Kill kills the server, and may be called again.

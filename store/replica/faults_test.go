@@ -1,0 +1,300 @@
+package replica
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"spamsim/store"
+	"spamsim/store/replica/redistest"
+)
+
+// The broker is killed again and again while three nodes count: what it lost is told again, and all come to hold the same.
+func TestBrokerIsKilled(t *testing.T) {
+	broker := redistest.Start(t, "--appendfsync", "everysec")
+	nodes := []*node{newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b"), newNode(t, broker.URL(), "c")}
+	const rounds, each = 3, 60
+	for round := range rounds {
+		for i := range each {
+			n := round*each + i
+			nodes[n%3].count(n%10, n)
+			if i == each/2 {
+				broker.Kill()
+			}
+		}
+		broker.Run()
+	}
+	inStep(t, nodes...)
+	agree(t, rounds*each, nodes...)
+}
+
+// agree waits until all nodes know so many copies in all.
+func agree(t *testing.T, copies int, nodes ...*node) {
+	t.Helper()
+	for _, n := range nodes {
+		redistest.Eventually(t, fmt.Sprint(n.name, " knows all copies"), func() bool { return n.total() == copies })
+	}
+}
+
+// total is how many copies there are of all campaigns.
+func (n *node) total() (sum int) {
+	for _, c := range n.Campaigns(store.Biggest, 0) {
+		sum += c.Copies
+	}
+	return sum
+}
+
+// A node is killed, by which it loses what it had not committed, but nothing that it had told: it has it from its peers.
+// What was learnt and is on disk is told when it comes back, though it had no broker to tell it to.
+func TestNodeIsKilled(t *testing.T) {
+	broker := redistest.Start(t)
+	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
+	for i := range 20 {
+		a.count(1, i)
+	}
+	inStep(t, a, b)
+	agree(t, 20, b)
+	broker.Kill()
+	for i := range 10 {
+		a.Train(trace(2, i), transaction(2, i), store.Spam)
+	}
+	if err := a.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	crash(t, a, func() {
+		for i := range 10 {
+			a.count(3, i)
+		}
+	})
+	broker.Run()
+	a.open(t)
+	agree(t, a.total(), a, b)
+	inStep(t, a, b)
+	if c := b.Campaigns(store.Labelled, 1); len(c) != 1 || c[0].Copies != 10 || c[0].Label != store.Spam {
+		t.Errorf("what was learnt: %+v", c)
+	}
+	if n := a.total(); n < 30 {
+		t.Errorf("%d copies of 30 that were acknowledged are left", n)
+	}
+}
+
+// crash leaves a node as it would be after a kill: its file is as it was before do.
+func crash(t *testing.T, n *node, do func()) {
+	t.Helper()
+	was, err := os.ReadFile(n.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do()
+	n.close(t)
+	n.path = filepath.Join(t.TempDir(), "db")
+	if err := os.WriteFile(n.path, was, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A state that is lost or old is made whole by the nodes that are there, also what those have said that are not.
+func TestStateIsLost(t *testing.T) {
+	broker := redistest.Start(t)
+	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
+	for i := range 20 {
+		a.count(i, 1)
+		b.count(i+100, 1)
+	}
+	inStep(t, a, b)
+	a.close(t)
+	b.age(a.share.Node())
+	if !broker.Ask("FLUSHALL\r\n", "+OK\r\n") {
+		t.Fatal("the broker does not forget")
+	}
+	redistest.Eventually(t, "the state is whole", func() bool { s := b.Status(); return s.State >= int64(s.Entries) && s.Entries >= 40 })
+	c := newNode(t, broker.URL(), "c")
+	inStep(t, b, c)
+	if n := c.Stats().Clusters; n != 40 {
+		t.Errorf("%d clusters of 40", n)
+	}
+}
+
+// age lets a node take another for gone.
+func (n *node) age(other uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p := n.seen[other]; p != nil {
+		p.seen = time.Now().Add(-goneAfter)
+	}
+}
+
+// A proxy is the network between a node and the broker, which can be cut.
+type proxy struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	cut   bool
+	conns []net.Conn
+}
+
+func newProxy(t *testing.T, to string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{Listener: l, to: to}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { p.pass(c) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); p.set(true); running.Wait() })
+	return p
+}
+
+// pass passes on both ways until either ends.
+func (p *proxy) pass(c net.Conn) {
+	defer c.Close()
+	d, err := net.Dial("tcp", p.to)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	p.mu.Lock()
+	if p.cut {
+		p.mu.Unlock()
+		return
+	}
+	p.conns = append(p.conns, c, d)
+	p.mu.Unlock()
+	go func() { io.Copy(d, c); d.Close(); c.Close() }()
+	io.Copy(c, d)
+}
+
+// set cuts the network, or heals it.
+func (p *proxy) set(cut bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = cut
+	if cut {
+		for _, c := range p.conns {
+			c.Close()
+		}
+		p.conns = nil
+	}
+}
+
+// While the network between a node and the broker is cut, both sides go on and miss each other's; afterwards a campaign
+// that both have seen is one, and all that was said holds.
+func TestNetworkIsCut(t *testing.T) {
+	broker := redistest.Start(t)
+	p := newProxy(t, broker.Addr)
+	a, b := newNode(t, broker.URL(), "a"), newNode(t, "redis://"+p.Addr().String(), "b")
+	a.count(1, 0)
+	inStep(t, a, b)
+	p.set(true)
+	redistest.Eventually(t, "b notices", func() bool { return !b.Status().Connected })
+	for i := range 5 {
+		a.count(2, i)
+		b.count(2, 100+i)
+	}
+	if a.copies(2) != 5 || b.copies(2) != 5 {
+		t.Errorf("%d and %d copies on either side, want 5", a.copies(2), b.copies(2))
+	}
+	p.set(false)
+	redistest.Eventually(t, "the campaign is one", func() bool { return a.copies(2) == 10 && b.copies(2) == 10 })
+	inStep(t, a, b)
+	ids := [2]string{a.Campaigns(store.Biggest, 1)[0].ID, b.Campaigns(store.Biggest, 1)[0].ID}
+	if ids[0] != ids[1] {
+		t.Errorf("ids %v", ids)
+	}
+}
+
+// A broker that hangs does not keep mail waiting: all of it is judged before the broker goes on.
+func TestBrokerHangs(t *testing.T) {
+	broker := redistest.Start(t)
+	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
+	a.count(1, 0)
+	inStep(t, a, b)
+	broker.Signal(syscall.SIGSTOP)
+	for i := range 200 {
+		if ev := a.count(1, i+1); ev.Copies != i+2 {
+			t.Fatalf("copy %d is one of %d", i+2, ev.Copies)
+		}
+	}
+	broker.Signal(syscall.SIGCONT)
+	redistest.Eventually(t, "b knows all", func() bool { return b.copies(1) == 201 })
+	inStep(t, a, b)
+}
+
+// Who has another key is not heard, and does not hear.
+func TestStranger(t *testing.T) {
+	broker := redistest.Start(t)
+	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
+	a.count(1, 0)
+	inStep(t, a, b)
+	stranger := &node{path: filepath.Join(t.TempDir(), "db"), name: "stranger", url: broker.URL(), key: []byte("another key, as long as it is")}
+	stranger.open(t)
+	t.Cleanup(func() { stranger.close(t) })
+	stranger.count(2, 0)
+	redistest.Eventually(t, "it is noticed", func() bool { return a.Status().Forged > 0 && stranger.Status().Forged > 0 })
+	a.count(1, 1)
+	redistest.Eventually(t, "the others go on", func() bool { return b.copies(1) == 2 })
+	if n, m := a.Stats().Clusters, stranger.Stats().Clusters; n != 1 || m != 1 {
+		t.Errorf("%d clusters here and %d there, want one each", n, m)
+	}
+}
+
+// A store that was made with another key than the site's is refused.
+func TestKeyOfStore(t *testing.T) {
+	s, err := store.Open("", store.Options{Key: siteKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Share("a", []byte("another key")); err != store.ErrKey {
+		t.Errorf("%v", err)
+	}
+}
+
+// All keys of the site lie in one slot of a Redis Cluster of three shards.
+func TestRedisCluster(t *testing.T) {
+	var shards []*redistest.Server
+	for range 3 {
+		shards = append(shards, redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000"))
+	}
+	redistest.Join(t, shards...)
+	url := "redis+cluster://" + shards[0].Addr + "?addr=" + shards[1].Addr + "&addr=" + shards[2].Addr
+	a, b := newNode(t, url, "a"), newNode(t, url, "b")
+	for i := range 30 {
+		a.count(i, 1)
+		b.count(i+100, 1)
+	}
+	inStep(t, a, b)
+	agreeClusters(t, 60, a, b)
+	holding := 0
+	for _, s := range shards {
+		if !s.Ask("DBSIZE\r\n", ":0\r\n") {
+			holding++
+		}
+	}
+	if holding != 1 {
+		t.Errorf("%d of 3 shards hold keys of the site, want one", holding)
+	}
+}
+
+func agreeClusters(t *testing.T, want int, nodes ...*node) {
+	t.Helper()
+	for _, n := range nodes {
+		redistest.Eventually(t, n.name+" knows all", func() bool { return n.Stats().Clusters == want })
+	}
+}
