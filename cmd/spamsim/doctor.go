@@ -101,7 +101,8 @@ func memory(ctx context.Context, conf *config.Loaded) []doctor.Finding {
 	case s.Version != version():
 		return found(doctor.Lost, "runs version %s, this is %s: restart it", s.Version, version())
 	}
-	return found(doctor.Good, "runs since %s, %d clusters in %s", s.Since.Local().Format(time.DateTime), s.Held.Clusters, s.Store)
+	runs := found(doctor.Good, "runs since %s, %d clusters in %s", s.Since.Local().Format(time.DateTime), s.Held.Clusters, s.Store)
+	return append(runs, peersFindings(s.Peers)...)
 }
 
 // closedStore opens the store as a command does.

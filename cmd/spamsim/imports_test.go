@@ -48,7 +48,7 @@ var floors = map[string][]string{
 	"cmd/spamsim/internal/handover": nil,
 	"cmd/spamsim/internal/doctor":   {"cmd/spamsim/internal/config"},
 	"cmd/spamsim/internal/lab":      nil,
-	"cmd/spamsim/internal/metrics":  {"cmd/spamsim/internal/control"},
+	"cmd/spamsim/internal/metrics":  {"cmd/spamsim/internal/control", "store/replica"},
 	"cmd/spamsim/internal/near":     {"simhash"},
 	"cmd/spamsim/internal/sandbox":  nil,
 	"cmd/spamsim/internal/source":   {"milter/filter"},

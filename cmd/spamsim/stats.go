@@ -13,7 +13,7 @@ import (
 )
 
 func newStats(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, peers bool
 	c := &cobra.Command{
 		Use:   "stats",
 		Short: "What the store holds and what the daemon did",
@@ -31,11 +31,15 @@ func newStats(a *app) *cobra.Command {
 				if asJSON {
 					return a.json(stats)
 				}
+				if peers {
+					return a.peers(stats.Peers)
+				}
 				return a.stats(&stats)
 			})
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&peers, "peers", false, "how this node stands with the others of its site (\"spamsim help peers\")")
 	a.storeFlag(c)
 	return c
 }
@@ -58,6 +62,9 @@ func (a *app) stats(s *control.Stats) error {
 		return a.printf("%s", b.String())
 	}
 	fmt.Fprintf(&b, "daemon    %s, since %s\n", s.Version, s.Since.Local().Format("2006-01-02 15:04:05"))
+	if s.Peers != nil {
+		fmt.Fprintf(&b, "peers     %s\n", peersInShort(s.Peers))
+	}
 	if s.Would != nil {
 		fmt.Fprintf(&b, "observe   %s\n", wouldText(s.Would))
 	}

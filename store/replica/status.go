@@ -51,6 +51,20 @@ type Peer struct {
 	Same       bool          `json:"same"` // its digest is that of this node
 }
 
+// An Event is a counter and its name.
+type Event struct {
+	Name string
+	N    int64
+}
+
+// Events are the counters.
+func (s *Status) Events() []Event {
+	return []Event{
+		{"sent", s.Sent}, {"received", s.Received}, {"compared", s.Compared}, {"sessions", s.Sessions},
+		{"forged", s.Forged}, {"newer", s.Newer}, {"twins", s.Twins},
+	}
+}
+
 // about is what a node tells of itself.
 type about struct {
 	Name       string

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spamsim/cmd/spamsim/internal/control"
+	"spamsim/store/replica"
 )
 
 // full are counters of which every metric has something to show.
@@ -30,6 +31,9 @@ func full(context.Context) (control.Stats, error) {
 			"smtp":   {"open": 2, "held": 100, "hop_failed": 1, "delivered": 9},
 			"milter": {"sessions": 1, "aborted": 0},
 		},
+		Peers: &replica.Status{Node: "a", Connected: true, Sent: 11, Received: 22, Compared: 1, Sessions: 2, Entries: 33, Lag: time.Second / 4, Peers: []replica.Peer{
+			{Node: "a", Lives: true, Same: true}, {Node: "b", Lives: true}, {Node: "c"},
+		}},
 	}, nil
 }
 
@@ -67,6 +71,10 @@ func TestScrape(t *testing.T) {
 		`spamsim_judging_seconds_sum{door="smtp"} 1.003`, `spamsim_judging_seconds_count{door="smtp"} 2`,
 		`spamsim_messages_total{door="milter",reason="letter",verdict="exempt"} 4`, `spamsim_messages_total{door="smtp",reason="",verdict="bulk"} 3`,
 		`spamsim_next_hop_failures_total{door="smtp"} 1`,
+		`spamsim_peers_alive 2`, `spamsim_peers_connected 1`, `spamsim_peers_differing 1`, `spamsim_peers_entries 33`,
+		`spamsim_peers_events_total{event="compared"} 1`, `spamsim_peers_events_total{event="forged"} 0`, `spamsim_peers_events_total{event="newer"} 0`,
+		`spamsim_peers_events_total{event="received"} 22`, `spamsim_peers_events_total{event="sent"} 11`,
+		`spamsim_peers_events_total{event="sessions"} 2`, `spamsim_peers_events_total{event="twins"} 0`, `spamsim_peers_lag_seconds 0.25`,
 		`spamsim_reloads_total{result="done"} 2`, `spamsim_reloads_total{result="failed"} 1`,
 		`spamsim_sigma_messages{script="latin"} 400`,
 		`spamsim_sigma_over{script="latin",sigma="1"} 60`, `spamsim_sigma_over{script="latin",sigma="2"} 9`, `spamsim_sigma_over{script="latin",sigma="2.5"} 2`,

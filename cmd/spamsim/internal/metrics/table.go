@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"spamsim/cmd/spamsim/internal/control"
+	"spamsim/store/replica"
 )
 
 // A row is a metric that is read from the counters.
@@ -77,7 +78,54 @@ var table = described([]row{
 				}
 			}
 		}, nil},
+	{"spamsim_peers_connected", "1 while the broker of the peers answers, else 0; absent without peers.", gauge, nil, ofPeers(connected), nil},
+	{"spamsim_peers_alive", "Nodes that were heard of in the last 30 s, this one among them.", gauge, nil, ofPeers(alive), nil},
+	{"spamsim_peers_differing", "Those of them whose digest is not that of this node; under load they always differ for a moment.", gauge, nil, ofPeers(differing), nil},
+	{"spamsim_peers_entries", "Entries that this node holds of all nodes.", gauge, nil, ofPeers(func(p *replica.Status) float64 { return float64(p.Entries) }), nil},
+	{"spamsim_peers_lag_seconds", "How far this node is behind what the others tell.", gauge, nil, ofPeers(func(p *replica.Status) float64 { return p.Lag.Seconds() }), nil},
+	{"spamsim_peers_events_total", "Entries and what else happened between peers, by the names of spamsim stats --peers.", counter, []string{"event"},
+		func(s *control.Stats, emit func(float64, ...string)) {
+			if p := s.Peers; p != nil {
+				for _, e := range p.Events() {
+					emit(float64(e.N), e.Name)
+				}
+			}
+		}, nil},
 })
+
+// ofPeers reads a value where there are peers.
+func ofPeers(of func(*replica.Status) float64) func(*control.Stats, func(float64, ...string)) {
+	return func(s *control.Stats, emit func(float64, ...string)) {
+		if s.Peers != nil {
+			emit(of(s.Peers))
+		}
+	}
+}
+
+func connected(p *replica.Status) float64 {
+	if p.Connected {
+		return 1
+	}
+	return 0
+}
+
+func alive(p *replica.Status) (n float64) {
+	for _, x := range p.Peers {
+		if x.Lives {
+			n++
+		}
+	}
+	return n
+}
+
+func differing(p *replica.Status) (n float64) {
+	for _, x := range p.Peers {
+		if x.Lives && !x.Same && x.Node != p.Node {
+			n++
+		}
+	}
+	return n
+}
 
 // described makes the description of each row.
 func described(rows []row) []row {
