@@ -124,7 +124,9 @@ func (s *Store) found(seq uint64, p *portion) {
 	s.hear(c)
 	s.begin(c)
 	s.changes.cluster(seq)
-	s.shared.fresh = append(s.shared.fresh, seq)
+	if s.shared.spoke { // else there is none here that the others do not hold against this one
+		s.shared.fresh = append(s.shared.fresh, seq)
+	}
 }
 
 // takeBack takes in that an entry is gone.

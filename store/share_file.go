@@ -122,6 +122,7 @@ func (s *Store) loadEntry(k Key, r *reader) error {
 	if k.Kind <= KindDrop && x.own(k.Item) { // a number must not be given twice while others know of it
 		s.lastSeq = max(s.lastSeq, x.seqHere(k.Item))
 	}
+	x.spoke = x.spoke || k.Kind == KindPart && k.Origin == x.node
 	if h.gone || len(r.data) == 0 {
 		return nil
 	}

@@ -86,6 +86,7 @@ func (s *Store) sayPart(c *cluster) {
 		until = forever
 	}
 	s.say(KindPart, n, until)
+	s.shared.spoke = true
 }
 
 // part is the number of the member of a cluster that this node's part is said to be of; ok is false where it has none.

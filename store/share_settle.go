@@ -15,7 +15,7 @@ func (p *Share) Settle(limit int) (left int) {
 		seq := p.s.now(p.x.fresh[0])
 		p.x.fresh = p.x.fresh[1:]
 		left = len(p.x.fresh)
-		if h, ok := p.s.memory.handle(seq); ok && p.x.counts > 0 {
+		if h, ok := p.s.memory.handle(seq); ok {
 			p.s.settle(h)
 		}
 		p.s.mu.Unlock()

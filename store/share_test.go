@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -145,9 +147,13 @@ func shown(s *Store) map[string]Detail {
 }
 
 // Three nodes that count, train, label, forget, drop, stop and start come to hold the same, in whatever order, how often and how
-// late what they say arrives.
+// late what they say arrives. SPAMSIM_SEEDS is how many times that is tried.
 func TestNodesConverge(t *testing.T) {
-	for seed := range uint64(8) {
+	seeds := 2
+	if n, err := strconv.Atoi(os.Getenv("SPAMSIM_SEEDS")); err == nil {
+		seeds = n
+	}
+	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			x := newSite(t, 3, seed)
 			for range 150 {
@@ -209,4 +215,117 @@ func (x *site) act(n *siteNode) {
 	default:
 		n.s.Count(m, at)
 	}
+}
+
+// A node whose clock is a year ahead has the last word only until somebody else speaks.
+func TestWrongClockDoesNotWin(t *testing.T) {
+	x := newSite(t, 2, 1)
+	a, b := x.nodes[0], x.nodes[1]
+	a.x.now = func() time.Time { return x.now.Add(365 * 24 * time.Hour) }
+	at := from(1)
+	at.Time = x.now
+	a.s.Train(traceOf(newWriter(1).text(60)), at, Spam)
+	x.quiet()
+	id := b.s.Campaigns(Labelled, 1)[0].ID
+	if _, err := b.s.Label(id, Ham, nil); err != nil {
+		t.Fatal(err)
+	}
+	x.quiet()
+	for i, n := range x.nodes {
+		if c, err := n.s.Campaign(id); err != nil || c.Label != Ham {
+			t.Errorf("node %d: %+v, %v", i, c, err)
+		}
+	}
+}
+
+// Senders that two nodes saw are counted once, exactly to 64 and within four standard errors beyond, in whatever order and
+// however often the halves are united.
+func TestCrowdsUnite(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, n := range []int{1, 40, 64, 1000, 20_000} {
+		var a, b, all crowd
+		for i := range n {
+			key := r.Uint64() | 1
+			if i%3 != 0 {
+				a.add(key, 1)
+			}
+			if i%3 != 1 {
+				b.add(key, 1)
+			}
+			all.add(key, 1)
+		}
+		ab, ba := a.clone(), b.clone()
+		ab.unite(&b)
+		ba.unite(&a)
+		if ab.count() != all.count() || ba.count() != all.count() || ab.cut != all.cut {
+			t.Errorf("of %d: %d, %d, all at once %d", n, ab.count(), ba.count(), all.count())
+		}
+		if off := float64(all.count()-n) / float64(n); n <= exactTally && off != 0 || off > 0.5 || off < -0.5 {
+			t.Errorf("%d are counted as %d", n, all.count())
+		}
+		if got := all.tally(); got.count().N != all.count() || got.count().Approx != (n > exactTally) {
+			t.Errorf("of %d a cluster shows %+v", n, got.count())
+		}
+	}
+}
+
+// Values of a later version are passed over, counted, and held by their keys, so that digests stay equal.
+func TestLaterVersion(t *testing.T) {
+	x := newSite(t, 2, 1)
+	later := []Entry{
+		{Key: Key{Item: 5, Origin: 77, Kind: KindPart}, Stamp: 9, Until: forever, Value: []byte{valueVersion + 1, 1, 2}},
+		{Key: Key{Item: 5, Origin: 77, Kind: 99}, Stamp: 9, Until: forever, Value: []byte{valueVersion, 1, 2}},
+	}
+	for _, n := range x.nodes {
+		n.Apply(later, false)
+		if n.Newer() != 2 || n.s.Stats().Clusters != 0 {
+			t.Errorf("%d entries are newer, %d clusters", n.Newer(), n.s.Stats().Clusters)
+		}
+	}
+	x.same()
+}
+
+// FuzzEntry: whatever a peer says, a store stays sound, and what it reads of a part it writes alike.
+func FuzzEntry(f *testing.F) {
+	w := newWriter(1)
+	c := &cluster{seq: 1}
+	var m memory
+	back, err := openBackground("", nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	m.back = back
+	m.begin(c, m.query(traceOf(w.text(60))))
+	f.Add(byte(KindPart), uint64(1<<seqBits|1), portionOf(c).marshal())
+	f.Add(byte(KindWord), uint64(1<<seqBits|1), (&remark{label: Spam, name: "a"}).marshal())
+	f.Add(byte(KindEdge), uint64(1<<seqBits|1), marshalEdge(1<<seqBits|2))
+	f.Add(byte(KindDrop), uint64(1<<seqBits|1), []byte{valueVersion})
+	f.Add(byte(KindTake), uint64(7), []byte{valueVersion, 1, 2, 3, 4})
+	f.Add(byte(KindFit), uint64(0), []byte{valueVersion, 0, 0})
+	s, err := Open("", Options{Key: []byte("k"), Background: shipped})
+	if err != nil {
+		f.Fatal(err)
+	}
+	p, err := s.Share("a", nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	stamp := uint64(0)
+	f.Fuzz(func(t *testing.T, kind byte, item uint64, value []byte) {
+		stamp++
+		e := Entry{Key{item, 1, Kind(kind)}, stamp, forever, value}
+		p.Apply([]Entry{e, {Key{item, 2, KindEdge}, stamp, forever, marshalEdge(item / 2)}}, false)
+		p.Settle(10)
+		for _, c := range s.Campaigns(Biggest, 0) {
+			if _, err := s.Campaign(c.ID); err != nil {
+				t.Fatalf("%+v: %v", c, err)
+			}
+		}
+		if read, err := readPart(value); err == nil {
+			again, err := readPart(read.marshal())
+			if d := cmp.Diff(read, again, cmp.AllowUnexported(portion{}, crowd{}, tallied{}, element{})); err != nil || d != "" {
+				t.Fatalf("%v\n%s", err, d)
+			}
+		}
+	})
 }
