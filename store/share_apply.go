@@ -124,8 +124,9 @@ func (s *Store) found(seq uint64, p *portion) {
 	s.hear(c)
 	s.begin(c)
 	s.changes.cluster(seq)
-	if s.shared.spoke { // else there is none here that the others do not hold against this one
-		s.shared.fresh = append(s.shared.fresh, seq)
+	// Of two nodes one must hold what it hears of against what it counted: the one of the lower number, where it counted any.
+	if x := s.shared; x.spoke && x.node < uint32(x.number(seq)>>seqBits) {
+		x.fresh = append(x.fresh, seq)
 	}
 }
 

@@ -96,6 +96,8 @@ func reasonWords(reason string) string {
 		return "too little text to know it again by"
 	case "unknown":
 		return "it was never learnt or counted"
+	case "asked":
+		return "it was not counted here; the other nodes are asked to forget it"
 	}
 	return reason
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -16,10 +17,15 @@ import (
 )
 
 // The broker is killed again and again while three nodes count: what it lost is told again, and all come to hold the same.
+// SPAMSIM_KILLS is how often.
 func TestBrokerIsKilled(t *testing.T) {
 	broker := redistest.Start(t, "--appendfsync", "everysec")
 	nodes := []*node{newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b"), newNode(t, broker.URL(), "c")}
-	const rounds, each = 3, 60
+	const each = 60
+	rounds := 3
+	if n, err := strconv.Atoi(os.Getenv("SPAMSIM_KILLS")); err == nil {
+		rounds = n
+	}
 	for round := range rounds {
 		for i := range each {
 			n := round*each + i

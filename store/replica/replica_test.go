@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,4 +65,55 @@ func TestTwoNodes(t *testing.T) {
 		return err == nil && c.Label == store.Spam && c.Name == name
 	})
 	inStep(t, a, b)
+}
+
+// Copies that come to three nodes at once make one cluster, of one id, on all of them.
+func TestAllAtOnce(t *testing.T) {
+	url := redistest.Start(t).URL()
+	nodes := []*node{newNode(t, url, "a"), newNode(t, url, "b"), newNode(t, url, "c")}
+	for i, n := range nodes {
+		n.count(100+i, 0) // each knows something that the others learn of
+	}
+	var counting sync.WaitGroup
+	for i, n := range nodes {
+		counting.Go(func() {
+			for copy := range 5 {
+				n.count(1, 10*i+copy)
+			}
+		})
+	}
+	counting.Wait()
+	var ids []string
+	for _, n := range nodes {
+		redistest.Eventually(t, n.name+" knows all", func() bool { return n.copies(1) == 15 })
+		ids = append(ids, n.Campaigns(store.Biggest, 1)[0].ID)
+	}
+	if ids[0] != ids[1] || ids[1] != ids[2] {
+		t.Errorf("ids %v", ids)
+	}
+	inStep(t, nodes...)
+}
+
+// FuzzOpen: nothing that was not sealed with the key is opened, and what was is as it was.
+func FuzzOpen(f *testing.F) {
+	s := newSealer(siteKey)
+	e := store.Entry{Key: store.Key{Item: 1, Origin: 2, Kind: store.KindDrop}, Stamp: 3, Until: 4, Value: []byte{1}}
+	sealedOne := s.entry(&e)
+	f.Add(s.batch(&batch{origin: 2, session: 7, seq: 1, entries: []sealed{sealedOne}}), sealedOne.key, sealedOne.value)
+	f.Add([]byte{}, []byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, data, key, value []byte) {
+		if got, err := s.openBatch(data); err == nil && string(s.batch(got)) != string(data) {
+			t.Errorf("batch %x is not that which was sealed", data)
+		}
+		if got, err := s.open(key, value); err == nil {
+			if again := s.entry(&got); string(again.key) != string(key) || string(again.value) != string(value) {
+				t.Errorf("entry %x %x is not that which was sealed", key, value)
+			}
+		}
+		whole := batch{origin: 9, session: 1, seq: 2, entries: []sealed{{s.entry(&e).key, value}}}
+		got, err := s.openBatch(s.batch(&whole))
+		if err != nil || len(got.entries) != 1 || string(got.entries[0].value) != string(value) {
+			t.Errorf("a batch of %x: %+v, %v", value, got, err)
+		}
+	})
 }
