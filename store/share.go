@@ -96,9 +96,11 @@ type sharing struct {
 	linked map[uint64]bool   // numbers of clusters that an edge begins or ends at
 	fits   map[uint32]*Store // of other nodes, by their number: nothing but the fits of these stores is used
 	counts int               // messages since the start
-	spoke  bool              // this node has counted into some cluster
-	newer  atomic.Int64      // entries of a version that this program does not know
-	bad    atomic.Int64      // entries that make no sense
+	bulk   *part             // clusters that are to get their places together
+	solos  soloReader
+	spoke  bool         // this node has counted into some cluster
+	newer  atomic.Int64 // entries of a version that this program does not know
+	bad    atomic.Int64 // entries that make no sense
 }
 
 // Share makes the store share with the nodes of its site, under a name; a store that shares goes on doing so whenever it is

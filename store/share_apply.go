@@ -6,21 +6,34 @@ import (
 	"time"
 )
 
-// applySlice is how many entries are applied before the mail has its turn again.
-const applySlice = 64
+// applySlice is how many entries are applied before the mail has its turn again, bulkSlice where there are many, most of
+// which begin clusters that are put into the index together.
+const (
+	applySlice = 64
+	bulkSlice  = 1024
+)
 
 // Apply takes in what other nodes say; of its own entries a node takes only those that it lost, and only where adopt says so.
 // Entries may come in any order and again. What is new is noted in the file with the next commit.
 func (p *Share) Apply(entries []Entry, adopt bool) {
 	dropped := map[uint64]bool{}
-	for part := range slices.Chunk(entries, applySlice) {
+	slice := applySlice
+	if len(entries) > 4*applySlice {
+		slice = bulkSlice
+	}
+	for part := range slices.Chunk(entries, slice) {
 		p.s.mu.Lock()
+		if slice == bulkSlice {
+			p.x.bulk = newPart(slice)
+		}
 		touched := map[uint64]bool{}
 		for i := range part {
 			if adopt || part[i].Origin != p.x.node {
 				p.s.take(&part[i], touched, dropped)
 			}
 		}
+		p.s.flush()
+		p.x.bulk = nil
 		for seq := range touched {
 			p.s.rebuild(p.s.now(seq))
 		}
@@ -38,6 +51,9 @@ func (s *Store) take(e *Entry, touched, dropped map[uint64]bool) {
 	x.clock = max(x.clock, e.Stamp)
 	if old, ok := x.get(e.Key); ok && e.Stamp <= old.stamp || e.Until < hourOf(x.now().Unix()) {
 		return
+	}
+	if e.Kind != KindPart || x.seqHere(e.Item) != 0 {
+		s.flush() // it may be about one of those
 	}
 	x.hold(e.Key, held{stamp: e.Stamp, until: e.Until, gone: e.Value == nil})
 	delete(x.outbox, e.Key)
@@ -122,12 +138,38 @@ func (s *Store) found(seq uint64, p *portion) {
 	c := &cluster{seq: seq, copies: p.copies}
 	c.fill(p)
 	s.hear(c)
-	s.begin(c)
+	if !s.later(c) {
+		s.begin(c)
+	}
 	s.changes.cluster(seq)
 	// Of two nodes one must hold what it hears of against what it counted: the one of the lower number, where it counted any.
 	if x := s.shared; x.spoke && x.node < uint32(x.number(seq)>>seqBits) {
 		x.fresh = append(x.fresh, seq)
 	}
+}
+
+// later leaves a cluster to flush, where there are many and it is a solo.
+func (s *Store) later(c *cluster) bool {
+	x := s.shared
+	if x.bulk == nil || !c.alone() {
+		return false
+	}
+	record := c.marshal()
+	if !x.solos.solo(x.bulk, c.seq, record) {
+		return false
+	}
+	s.unwritten.records[c.seq] = record
+	return true
+}
+
+// flush gives the clusters that later left their places.
+func (s *Store) flush() {
+	x := s.shared
+	if x.bulk == nil || len(x.bulk.solos) == 0 {
+		return
+	}
+	s.placePart(x.bulk)
+	x.bulk = newPart(bulkSlice)
 }
 
 // takeBack takes in that an entry is gone.

@@ -25,7 +25,7 @@ const (
 	noBlock   = -1                     // a read that does not
 	patience  = 3 * time.Second        // for an answer
 	readCount = 64                     // batches
-	scanCount = 1000
+	scanCount = 2048
 )
 
 // ErrURL is returned for an address of a broker that cannot be.

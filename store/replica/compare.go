@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"spamsim/store"
@@ -11,6 +12,9 @@ import (
 // origin has let it go, unless the state itself was lost, which the origin mends within seconds.
 const forgottenAfter = 15 * time.Second
 
+// comparers is how many buckets are compared at a time: one waits for the broker while another reads.
+const comparers = 2
+
 func bucketOf(key []byte) int {
 	k, _ := store.ReadKey(key) // what was sealed here can be read
 	return k.Bucket()
@@ -19,10 +23,27 @@ func bucketOf(key []byte) int {
 // compare brings buckets of this node and of the state together, in both directions.
 func (r *Replica) compare(ctx context.Context, b *broker, buckets []int) error {
 	adopt := !r.wasCompared()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	todo := make(chan int, len(buckets))
 	for _, bucket := range buckets {
-		if err := r.compareOne(ctx, b, bucket, adopt); err != nil {
-			return err
-		}
+		todo <- bucket
+	}
+	close(todo)
+	var working sync.WaitGroup
+	for range comparers {
+		working.Go(func() {
+			for bucket := range todo {
+				if err := r.compareOne(ctx, b, bucket, adopt); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	working.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
 	}
 	r.count(func(s *Status) { s.Compared++; r.compared = true })
 	return nil
