@@ -33,6 +33,12 @@ func (s *Store) ForgetPerson(as Role, address string) (Forgotten, error) {
 	if key == 0 {
 		return Forgotten{}, nil
 	}
+	s.askOfPerson(as, key)
+	return s.forgetPerson(as, key)
+}
+
+// forgetPerson is ForgetPerson by the keyed hash of an address.
+func (s *Store) forgetPerson(as Role, key uint64) (Forgotten, error) {
 	var of []uint64
 	err := s.eachDelivery(func(message uint64, d *delivery) {
 		if d.concerns(as, key) {
@@ -46,6 +52,7 @@ func (s *Store) ForgetPerson(as Role, address string) (Forgotten, error) {
 	s.mu.Unlock()
 	p.inTurns(handles, func(h int) { p.forgetIn(uint32(h)) })
 	p.out.Clusters = len(p.touched)
+	p.inTurns(1, func(int) { s.withoutPerson(as, key, p.touched) })
 	return p.out, err
 }
 
@@ -108,6 +115,7 @@ func (p *person) forget(message uint64) {
 	}
 	p.memory.setCopies(c, c.copies-1)
 	c.uncount(d)
+	p.uncounted(seq, d)
 	if d.founded() && d.seq == seq && c.sample != "" {
 		c.sample = ""
 		p.out.Subjects++

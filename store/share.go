@@ -39,12 +39,13 @@ type Kind uint8
 
 // The kinds. Numbers are part of the format on the wire and in the file.
 const (
-	KindPart Kind = 1 + iota // item: cluster
-	KindWord                 // item: cluster; label and name
-	KindEdge                 // item: cluster; the one it is the same as
-	KindDrop                 // item: cluster that people dropped
-	KindFit                  // item: 0; what recent mail shows of sigma
-	KindTake                 // item: key of a message to be forgotten by whoever counted it
+	KindPart   Kind = 1 + iota // item: cluster
+	KindWord                   // item: cluster; label and name
+	KindEdge                   // item: cluster; the one it is the same as
+	KindDrop                   // item: cluster that people dropped
+	KindFit                    // item: 0; what recent mail shows of sigma
+	KindTake                   // item: key of a message to be forgotten by whoever counted it
+	KindPerson                 // item: key of an address to be forgotten by all
 )
 
 // A Key says what an entry is about and who wrote it.
@@ -77,8 +78,8 @@ type held struct {
 	gone  bool
 }
 
-// A sharing is the state of a store that shares. All is guarded by the store's lock but the counters.
-type sharing struct {
+// A pooled is the state of a store that shares. All is guarded by the store's lock but the counters.
+type pooled struct {
 	node   uint32
 	clock  uint64
 	now    func() time.Time
@@ -96,6 +97,7 @@ type sharing struct {
 	linked map[uint64]bool   // numbers of clusters that an edge begins or ends at
 	fits   map[uint32]*Store // of other nodes, by their number: nothing but the fits of these stores is used
 	counts int               // messages since the start
+	people []personAsked     // to be forgotten once the lock is free
 	bulk   *part             // clusters that are to get their places together
 	solos  soloReader
 	spoke  bool         // this node has counted into some cluster
@@ -131,8 +133,8 @@ var ErrKey = errors.New("the store was made with another key")
 // nodeMask are the bits of a node's number.
 const nodeMask = 1<<(64-seqBits) - 1
 
-func newSharing(node uint32) *sharing {
-	x := &sharing{
+func newSharing(node uint32) *pooled {
+	x := &pooled{
 		node: node, now: time.Now, digest: digests{}, outbox: map[Key]struct{}{}, values: map[Key][]byte{},
 		born: map[uint64]uint64{}, local: map[uint64]uint64{}, least: map[uint64]uint64{}, parts: map[uint64]*parts{}, words: map[uint64]remark{},
 		drops: map[uint64]bool{}, linked: map[uint64]bool{}, fits: map[uint32]*Store{},
@@ -146,7 +148,7 @@ func newSharing(node uint32) *sharing {
 // A Share is a store seen as a node among others. Its methods may be called from many goroutines.
 type Share struct {
 	s *Store
-	x *sharing
+	x *pooled
 }
 
 // Node is the number by which entries of this store are known, 24 bits.
@@ -156,7 +158,7 @@ func (p *Share) Node() uint32 { return p.x.node }
 func (p *Share) Newer() int64 { return p.x.newer.Load() }
 
 // tick returns a stamp later than all that were seen.
-func (x *sharing) tick() uint64 {
+func (x *pooled) tick() uint64 {
 	x.clock = max(x.clock+1, uint64(x.now().UnixMilli())<<16)
 	return x.clock
 }
@@ -187,13 +189,13 @@ func (s *Store) unsay(kind Kind, item uint64) {
 	s.changes.share(k)
 }
 
-func (x *sharing) get(k Key) (h held, ok bool) {
+func (x *pooled) get(k Key) (h held, ok bool) {
 	h, ok = x.held[k.Bucket()][k]
 	return h, ok
 }
 
 // hold remembers an entry.
-func (x *sharing) hold(k Key, h held) {
+func (x *pooled) hold(k Key, h held) {
 	if old, ok := x.get(k); ok {
 		x.digest.flip(k, old)
 	}
@@ -202,7 +204,7 @@ func (x *sharing) hold(k Key, h held) {
 }
 
 // release forgets an entry whose time has come.
-func (x *sharing) release(k Key) {
+func (x *pooled) release(k Key) {
 	if old, ok := x.get(k); ok {
 		x.digest.flip(k, old)
 	}
@@ -212,7 +214,7 @@ func (x *sharing) release(k Key) {
 }
 
 // number is that of a cluster on all nodes, by its seq here.
-func (x *sharing) number(seq uint64) uint64 {
+func (x *pooled) number(seq uint64) uint64 {
 	if n, ok := x.born[seq]; ok {
 		return n
 	}
@@ -220,10 +222,10 @@ func (x *sharing) number(seq uint64) uint64 {
 }
 
 // own says whether a number was given here.
-func (x *sharing) own(number uint64) bool { return uint32(number>>seqBits) == x.node }
+func (x *pooled) own(number uint64) bool { return uint32(number>>seqBits) == x.node }
 
 // seqHere is the seq here of a cluster's number; 0 where it is not known.
-func (x *sharing) seqHere(number uint64) uint64 {
+func (x *pooled) seqHere(number uint64) uint64 {
 	if x.own(number) {
 		return number & (1<<seqBits - 1)
 	}
@@ -243,7 +245,7 @@ func (s *Store) seqFor(number uint64) uint64 {
 }
 
 // leastOf is the number by which a cluster is known to people: the least of its members.
-func (x *sharing) leastOf(seq uint64) uint64 {
+func (x *pooled) leastOf(seq uint64) uint64 {
 	if n, ok := x.least[seq]; ok {
 		return n
 	}

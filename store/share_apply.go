@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -37,7 +38,13 @@ func (p *Share) Apply(entries []Entry, adopt bool) {
 		for seq := range touched {
 			p.s.rebuild(p.s.now(seq))
 		}
+		people := p.x.people
+		p.x.people = nil
 		p.s.mu.Unlock()
+		for _, x := range people {
+			_, err := p.s.forgetPerson(x.as, x.key)
+			p.s.tell(err)
+		}
 	}
 	if len(dropped) > 0 {
 		p.s.tell(p.s.dropMessages(dropped))
@@ -87,12 +94,14 @@ func (s *Store) takeValue(e *Entry, touched, dropped map[uint64]bool) error {
 		return s.takeFit(e)
 	case KindTake:
 		return s.takeTake(e)
+	case KindPerson:
+		return s.takePerson(e)
 	}
 	return errNewer
 }
 
 // alone says whether a cluster has but the part of an entry, which is then not kept beside it.
-func (x *sharing) alone(seq uint64, k Key) bool {
+func (x *pooled) alone(seq uint64, k Key) bool {
 	return x.parts[seq] == nil && x.number(seq) == k.Item && k.Origin == uint32(k.Item>>seqBits)
 }
 
@@ -322,5 +331,25 @@ func (s *Store) takeTake(e *Entry) error {
 	if d := s.delivery(e.Item); d != nil {
 		s.forget(e.Item, d, q)
 	}
+	return nil
+}
+
+// A personAsked is an address that another node was told to forget, by its keyed hash.
+type personAsked struct {
+	as  Role
+	key uint64
+}
+
+func (s *Store) takePerson(e *Entry) error {
+	r, err := versioned(e.Value)
+	if err != nil {
+		return err
+	}
+	as := Role(r.byte())
+	if r.cut || as > Recipient {
+		return fmt.Errorf("%w: person", ErrRecord)
+	}
+	s.shared.values[e.Key] = e.Value
+	s.shared.people = append(s.shared.people, personAsked{as, e.Item})
 	return nil
 }

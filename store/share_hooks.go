@@ -90,7 +90,7 @@ func (s *Store) sayPart(c *cluster) {
 }
 
 // part is the number of the member of a cluster that this node's part is said to be of; ok is false where it has none.
-func (x *sharing) part(seq uint64) (number uint64, ok bool) {
+func (x *pooled) part(seq uint64) (number uint64, ok bool) {
 	if p := x.parts[seq]; p != nil {
 		return p.mine, p.own != nil
 	}
@@ -155,7 +155,7 @@ func (s *Store) sayEdge(a, b uint64, last int64) {
 }
 
 // link keeps an edge.
-func (x *sharing) link(k Key, edge []byte) {
+func (x *pooled) link(k Key, edge []byte) {
 	x.values[k] = edge
 	x.linked[k.Item] = true
 	if to, err := readEdge(edge); err == nil {
@@ -262,6 +262,53 @@ func (s *Store) forgotten(h uint32, q *query, d *delivery) {
 		s.unsay(KindPart, p.mine)
 	}
 	s.rebuild(c.seq)
+}
+
+// askOfPerson asks the other nodes to forget an address, by its keyed hash; the lock is not held.
+func (s *Store) askOfPerson(as Role, key uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared != nil {
+		s.shared.values[s.say(KindPerson, key, s.ends(s.shared.now().Unix()))] = []byte{valueVersion, byte(as)}
+	}
+}
+
+// uncounted comes after a message was taken out of the counts of a cluster, though not of its features.
+func (s *Store) uncounted(seq uint64, d *delivery) {
+	if s.shared == nil {
+		return
+	}
+	if p := s.shared.parts[seq]; p != nil && p.own != nil && p.own.copies > 1 {
+		p.own.copies--
+		p.own.uncount(d)
+	} else if p != nil {
+		p.own = nil
+		s.unsay(KindPart, p.mine)
+	}
+}
+
+// withoutPerson comes after an address was taken out of clusters: it is taken out of their parts, whoever counted them, as
+// those do too.
+func (s *Store) withoutPerson(as Role, key uint64, seqs map[uint64]bool) {
+	if s.shared == nil {
+		return
+	}
+	for seq := range seqs {
+		h, ok := s.memory.handle(seq)
+		if !ok {
+			continue
+		}
+		if p := s.shared.parts[seq]; p != nil {
+			if p.own != nil {
+				p.own.without(as, key)
+			}
+			for _, their := range p.their {
+				their.without(as, key)
+			}
+		}
+		s.sayPart(s.memory.cluster(h))
+		s.rebuild(seq)
+	}
 }
 
 // asked tells the other nodes to forget a message that is not known here.

@@ -83,10 +83,25 @@ func (p *portion) subtract(q *query, d *delivery) {
 	c := cluster{elements: pack(nil, p.elements)}
 	c.subtract(q, &delivery{})
 	p.elements = c.elements.unpack()
+	p.uncount(d)
+}
+
+func (p *portion) uncount(d *delivery) {
 	p.senders.remove(d.sender)
 	p.nets.remove(d.network)
 	for _, r := range d.rcpts {
 		p.rcpts.remove(r)
+	}
+}
+
+// without forgets an address.
+func (p *portion) without(as Role, key uint64) {
+	of := &p.senders
+	if as == Recipient {
+		of = &p.rcpts
+	}
+	if i, known := of.find(key); known {
+		of.seen = slices.Delete(of.seen, i, i+1)
 	}
 }
 

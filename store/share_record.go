@@ -19,6 +19,7 @@ import (
 //	drop  nothing
 //	fit   as in the file (fit.go)
 //	take  ids of the message's features, u32 each
+//	person  role byte: Sender or Recipient
 const valueVersion = 1
 
 var (

@@ -116,7 +116,7 @@ func (x *site) same() {
 }
 
 // describe is all that is held.
-func describe(x *sharing) map[string]string {
+func describe(x *pooled) map[string]string {
 	out := map[string]string{}
 	for _, all := range x.held {
 		for k, h := range all {
@@ -236,6 +236,29 @@ func TestWrongClockDoesNotWin(t *testing.T) {
 			t.Errorf("node %d: %+v, %v", i, c, err)
 		}
 	}
+}
+
+// An address that one node forgets is forgotten by all, whoever counted it.
+func TestPersonIsForgottenEverywhere(t *testing.T) {
+	x := newSite(t, 2, 1)
+	w := newWriter(1)
+	words := w.text(60)
+	for i := range 6 {
+		at := from(i)
+		at.Sender, at.Time = fmt.Sprint("s", i/2%2, "@example.com"), x.now
+		x.nodes[i%2].s.Count(traceOf(words), at)
+		x.quiet()
+	}
+	if _, err := x.nodes[0].s.ForgetPerson(Sender, "s1@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	x.quiet()
+	for i, n := range x.nodes {
+		if c := n.s.Campaigns(Biggest, 1)[0]; c.Copies != 4 || c.Senders.N != 1 {
+			t.Errorf("node %d: %+v", i, c)
+		}
+	}
+	x.same()
 }
 
 // Senders that two nodes saw are counted once, exactly to 64 and within four standard errors beyond, in whatever order and

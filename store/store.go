@@ -75,7 +75,7 @@ type Store struct {
 	fits     [parse.CJK + 1]fit
 	unsaved  int // messages since fits were written
 	changes  changes
-	shared   *sharing // nil: the store shares with nobody
+	shared   *pooled // nil: the store shares with nobody
 
 	unwritten unwritten
 
