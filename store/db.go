@@ -100,7 +100,7 @@ func openBolt(path string, o *bbolt.Options) (db *bbolt.DB, err error) {
 const fileStep = 1 << 20
 
 func (s *Store) initialise(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{bucketMeta, bucketClusters, bucketMessages, bucketMoved} {
+	for _, name := range [][]byte{bucketMeta, bucketClusters, bucketMessages, bucketMoved, bucketShared} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
@@ -132,6 +132,9 @@ func checkFormat(tx *bbolt.Tx) ([]byte, error) {
 
 // migrate makes a database of a version before one of this version: its records are rewritten.
 func migrate(tx *bbolt.Tx) error {
+	if _, err := tx.CreateBucketIfNotExists(bucketShared); err != nil { // some of version 4 have none yet
+		return err
+	}
 	meta, clusters := tx.Bucket(bucketMeta), tx.Bucket(bucketClusters)
 	if string(meta.Get(keyFormat)) == formatName+formatVersion {
 		return nil

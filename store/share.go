@@ -5,11 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
-
-	"go.etcd.io/bbolt"
 )
 
 // Sharing: many stores, one memory.
@@ -117,10 +114,8 @@ func (s *Store) Share(name string, key []byte) (*Share, error) {
 		var incarnation [8]byte
 		rand.Read(incarnation[:])
 		id := mix(s.hash(name)^binary.LittleEndian.Uint64(incarnation[:])) & nodeMask
-		if err := s.makeShared(id); err != nil {
-			return nil, fmt.Errorf("share: %w", err)
-		}
 		s.shared = newSharing(uint32(id))
+		s.changes.share(nodeKey)
 		s.publishAll()
 	}
 	s.changes.share(seqKey(floorItem))
@@ -267,18 +262,4 @@ func (s *Store) publishAll() {
 	for from := range s.moved {
 		s.oneOf(s.now(from), from)
 	}
-}
-
-// makeShared makes the bucket of a store that begins to share.
-func (s *Store) makeShared(node uint64) error {
-	if s.db == nil || s.opts.ReadOnly {
-		return nil
-	}
-	return s.db.Update(func(tx *bbolt.Tx) error {
-		b, err := tx.CreateBucketIfNotExists(bucketShared)
-		if err != nil {
-			return err
-		}
-		return b.Put(nodeRow, bigEndian(node))
-	})
 }

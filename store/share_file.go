@@ -13,7 +13,12 @@ import (
 //	key (AppendTo)     stamp u64, until u32, whether it is gone, a byte, and the value, as on the wire; a part has none where
 //	                   it is all of its cluster
 //	255, number u64    seq u64 that a foreign cluster has here; of number 0, seq from which numbers are free
+//
+// A store that has no number of its own does not share.
 var nodeRow = []byte{0}
+
+// nodeKey stands for that row where changes are noted.
+var nodeKey Key
 
 const kindSeq Kind = 255 // of the rows that are no entries
 
@@ -25,6 +30,9 @@ const floorItem = 0
 // sharedRow is the row of an entry as it is now, or of a foreign cluster's seq.
 func (s *Store) sharedRow(k Key) keyValue {
 	x := s.shared
+	if k == nodeKey {
+		return keyValue{bucketShared, nodeRow, bigEndian(uint64(x.node))}
+	}
 	row := keyValue{bucket: bucketShared, key: k.AppendTo(nil)}
 	if k == seqKey(floorItem) {
 		row.value = binary.LittleEndian.AppendUint64(nil, s.lastSeq)
@@ -52,9 +60,9 @@ func (s *Store) sharedRow(k Key) keyValue {
 	return row
 }
 
-// loadShared reads the rows; b is nil in a store that does not share.
+// loadShared reads the rows; b is nil in a file of before there was such a bucket.
 func (s *Store) loadShared(b *bbolt.Bucket) error {
-	if b == nil {
+	if b == nil || b.Get(nodeRow) == nil {
 		return nil
 	}
 	node := b.Get(nodeRow)
