@@ -34,11 +34,17 @@ func newSite(t testing.TB, nodes int, seed uint64) *site {
 	for i := range nodes {
 		n := &siteNode{path: filepath.Join(t.TempDir(), "db")}
 		x.nodes = append(x.nodes, n)
-		n.s = open(t, n.path, Options{Key: []byte("a key for tests")})
+		n.s = open(t, n.path, Options{Key: []byte("a key for tests"), Background: quickBackground()})
 		t.Cleanup(func() { n.s.Close() })
 		x.share(n, fmt.Sprint("node ", i))
 	}
 	return x
+}
+
+// quickBackground is one that is read at once: of 3,000 messages of which none has a word of another.
+func quickBackground() []byte {
+	b := BackgroundBuilder{messages: 3000}
+	return b.Bytes()
 }
 
 // share makes a node share, by the clock of the site.
@@ -56,7 +62,7 @@ func (x *site) reopen(n *siteNode) {
 	if err := n.s.Close(); err != nil {
 		x.t.Fatal(err)
 	}
-	n.s = open(x.t, n.path, Options{})
+	n.s = open(x.t, n.path, Options{Background: quickBackground()})
 	x.share(n, "another name does not matter")
 }
 

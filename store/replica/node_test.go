@@ -33,7 +33,7 @@ func newNode(t testing.TB, url, name string) *node {
 func (n *node) open(t testing.TB) {
 	t.Helper()
 	var err error
-	if n.Store, err = store.Open(n.path, store.Options{Key: n.key}); err != nil {
+	if n.Store, err = store.Open(n.path, store.Options{Key: n.key, Background: quickBackground()}); err != nil {
 		t.Fatal(err)
 	}
 	if n.share, err = n.Store.Share(n.name, n.key); err != nil {
@@ -69,4 +69,13 @@ func equal(nodes ...*node) bool {
 		}
 	}
 	return true
+}
+
+// quickBackground is one that is read at once: of 3,000 messages of which none has a word of another.
+func quickBackground() []byte {
+	var b store.BackgroundBuilder
+	for range 3000 {
+		b.Add(&store.Trace{})
+	}
+	return b.Bytes()
 }
