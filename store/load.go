@@ -155,6 +155,9 @@ func (r *soloReader) solo(p *part, seq uint64, record []byte) bool {
 	}
 	x.simhash = b.u64()
 	n := b.room(elementSize)
+	if n > mostAlone {
+		return false
+	}
 	elements := b.take(n * elementSize)
 	var people [3]tally
 	for i := range people {
@@ -175,7 +178,7 @@ func (r *soloReader) features(p *part, x *solo, elements []byte) int {
 	before := len(p.leads)
 	r.text, r.octets = r.text[:0], r.octets[:0]
 	for ; len(elements) > 0; elements = elements[elementSize:] {
-		id, w := binary.LittleEndian.Uint32(elements)&(1<<idBits-1), uint16(elements[6])
+		id, w := binary.LittleEndian.Uint32(elements)&idMask, uint16(elements[6])
 		x.whole[id&octetBit] += w
 		if id&octetBit != 0 {
 			r.octets = append(r.octets, id>>nearBits)

@@ -197,6 +197,9 @@ func (m *memory) weigh(t *Trace, into *weighing, enough float64) (octets []queri
 // octetBit marks the id of a feature of an attachment.
 const octetBit = 1
 
+// idMask are the bits of an id; what comes from elsewhere may have others.
+const idMask = 1<<idBits - 1
+
 // idOf is the id that the lower half of a feature's keyed hash gives.
 func idOf(keyed uint32) uint32 { return keyed >> (32 - idBits) &^ octetBit }
 

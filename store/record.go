@@ -61,7 +61,7 @@ func (c *cluster) unmarshal(data []byte) error {
 	id := func(id uint32) uint32 { return idOf(id) | id&octetBit }
 	switch version {
 	case recordVersion:
-		id = func(id uint32) uint32 { return id & (1<<idBits - 1) }
+		id = func(id uint32) uint32 { return id & idMask }
 	case recordOfLongIDs, recordWithoutName:
 	case recordWithoutBit:
 		id = idOf

@@ -30,7 +30,7 @@ var (
 // maxElements and maxIDs bound what is read: of a core, and of a message's sketch with the most that attachments add.
 const (
 	maxElements = 4 * coreSize
-	maxIDs      = sketchSize + maxFiles*octetSketch
+	maxIDs      = mostAlone
 )
 
 func (p *portion) marshal() []byte {
@@ -122,7 +122,7 @@ func readElements(r *reader) ([]element, error) {
 	}
 	es := make([]element, n)
 	for i := range es {
-		es[i] = element{r.u32(), 1, 1, r.byte()}
+		es[i] = element{r.u32() & idMask, 1, 1, r.byte()}
 	}
 	for i := range es {
 		if counted {
@@ -210,7 +210,7 @@ func readTake(v []byte) (*query, error) {
 	}
 	q := &query{}
 	for len(r.data) >= 4 {
-		q.features = append(q.features, queried{id: r.u32()})
+		q.features = append(q.features, queried{id: r.u32() & idMask})
 	}
 	q.tabulate()
 	return q, nil

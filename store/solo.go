@@ -50,8 +50,14 @@ const (
 // at is what a handle stands for.
 func (m *memory) at(h uint32) *solo { return &m.slab[h/slabSize][h%slabSize] }
 
-// alone says whether the cluster is kept as a solo.
-func (c *cluster) alone() bool { return c.copies == 1 && c.label == None && c.name == nil }
+// alone says whether the cluster is kept as a solo. What a damaged record or a peer says may have more features than any
+// message.
+func (c *cluster) alone() bool {
+	return c.copies == 1 && c.label == None && c.name == nil && c.elements.len() <= mostAlone
+}
+
+// mostAlone is how many features are kept of a message at most.
+const mostAlone = sketchSize + maxFiles*octetSketch
 
 // keep puts the features of a solo down, and what they weigh.
 func (m *memory) keep(s *solo, es []element) {
