@@ -8,7 +8,7 @@ import (
 
 // A flood of messages that resemble nothing neither joins clusters nor hides a campaign that comes after it.
 func TestFloodOfUniqueMessages(t *testing.T) {
-	n := 20_000
+	n := 10_000
 	if testing.Short() {
 		n = 2_000
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -192,17 +193,20 @@ func newBuilder(back *background) *BackgroundBuilder {
 // BackgroundFile is where a store looks for a site's own background: beside the file, under its name and this.
 const BackgroundFile = ".background"
 
+// shippedBackground is read once: it takes a tenth of a second, and nobody changes it.
+var shippedBackground = sync.OnceValues(func() (*background, error) { return readBackground(shipped) })
+
 // openBackground reads the background that is given, else the site's own, or where there is none the shipped one.
 func openBackground(path string, given []byte) (*background, error) {
 	if given != nil {
 		return readBackground(given)
 	}
 	if path == "" {
-		return readBackground(shipped)
+		return shippedBackground()
 	}
 	data, err := os.ReadFile(path + BackgroundFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return readBackground(shipped)
+		return shippedBackground()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("background of this site: %w", err)
