@@ -77,5 +77,8 @@ func open(t testing.TB, path string, o Options) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if path == "" { // nobody else closes it, and expiry may be under way
+		t.Cleanup(func() { s.Close() })
+	}
 	return s
 }

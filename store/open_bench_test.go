@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// BenchmarkOpen opens a file of 100,000 messages.
+// BenchmarkOpen opens a file of 20,000 messages.
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "spamsim.db")
 	s := open(b, path, Options{})
 	w := newWriter(44)
-	for i := range 100_000 {
+	for i := range 20_000 {
 		s.Count(traceOf(w.text(100)), from(i))
 	}
 	if err := s.Close(); err != nil {
