@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"net"
 	"regexp"
 	"strings"
@@ -33,7 +34,7 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		rest := make([]byte, len("message"))
-		if _, err := r.Read(rest); err != nil || string(rest) != "message" {
+		if _, err := io.ReadFull(r, rest); err != nil || string(rest) != "message" {
 			t.Errorf("%q: %q is left for the message", text, rest)
 		}
 		if q.answers != len(lines) || len(q.env.Recipients) > len(lines) || q.env.Helo != helo {
