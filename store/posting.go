@@ -231,14 +231,14 @@ func (p *postings) removeNear(id, cluster uint32, unknown int) {
 		return
 	}
 	size := s.size()
-	last := home(tag|1<<unknown-1, size)
 	i := home(tag, size)
-	for far := 0; ; far++ {
+	homes := home(tag|1<<unknown-1, size) - i // beyond the first that it may have
+	for far := 0; far <= size; far++ {
 		x := s.get(i)
-		if x == 0 || far > size || away(tagOf(x), i, size) < far-(last-home(tag, size)) {
+		if x == 0 && far >= homes || x != 0 && away(tagOf(x), i, size) < far-homes {
 			return
 		}
-		if tagOf(x)>>unknown == tag>>unknown && p.take(s, i, cluster) {
+		if x != 0 && tagOf(x)>>unknown == tag>>unknown && p.take(s, i, cluster) {
 			return
 		}
 		if i++; i == size {

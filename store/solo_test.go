@@ -1,0 +1,42 @@
+package store
+
+import "testing"
+
+// TestDropLeavesNothing: of clusters that are gone nothing is left in the index, in the table of handles or among those that
+// have grown, though a solo keeps but a part of each feature's id.
+func TestDropLeavesNothing(t *testing.T) {
+	s := scratchStore(t)
+	w := newWriter(131)
+	for i := range 400 {
+		text := w.text(20 + i%150)
+		s.Count(traceOf(text), from(2*i))
+		if i%5 == 0 {
+			s.Count(traceOf(w.changed(text, 0.1)), from(2*i+1))
+		}
+	}
+	m := &s.memory
+	if m.live < 300 || entries(&m.post) < 10_000 {
+		t.Fatalf("%d clusters and %d features in the index", m.live, entries(&m.post))
+	}
+	for h := range m.top {
+		if m.at(h).state != vacant {
+			s.drop(h)
+		}
+	}
+	registered := 0
+	for i := range m.handles {
+		registered += m.handles[i].used
+	}
+	if n := entries(&m.post); n+m.live+m.many+registered+len(s.unwritten.records) > 0 || len(m.vacated) != len(m.grown) {
+		t.Errorf("%d features, %d clusters, %d large ones, %d handles and %d records are left; %d of %d grown are vacant",
+			n, m.live, m.many, registered, len(s.unwritten.records), len(m.vacated), len(m.grown))
+	}
+}
+
+// entries is how many features the index has.
+func entries(p *postings) (n int) {
+	for i := range p.shards {
+		n += int(p.shards[i].used)
+	}
+	return n
+}
