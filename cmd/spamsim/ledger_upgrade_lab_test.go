@@ -55,13 +55,7 @@ func TestLedgerUpgraded(t *testing.T) {
 			addr := lab.FreeAddr(t)
 			s := lab.StartSpamsim(t, fmt.Sprintf("sandbox = %v\n", sandbox)+proxyTo(addr, sink.Addr))
 			first := s.Pid()
-			stop := l.Run(t, addr, clients)
-			for range upgrades() {
-				l.Pass(t, 200)
-				s.Upgrade()
-			}
-			l.Pass(t, 200)
-			stop()
+			upgradeUnderLoad(t, l, s, addr, clients)
 			handed, unjudged := retired(t, s, upgrades())
 			sums := l.Balance(t)
 			if sums.Turned+sums.Refused+sums.Unknown > 0 {
@@ -79,6 +73,18 @@ func TestLedgerUpgraded(t *testing.T) {
 	}
 }
 
+// upgradeUnderLoad has clients send messages to addr while the daemon is upgraded again and again.
+func upgradeUnderLoad(t *testing.T, l *lab.Ledger, s *lab.Spamsim, addr string, clients int) {
+	t.Helper()
+	stop := l.Run(t, addr, clients)
+	for range upgrades() {
+		l.Pass(t, 200)
+		s.Upgrade()
+	}
+	l.Pass(t, 200)
+	stop()
+}
+
 // TestLedgerUpgradedKept is the same with clients that keep their connections: each of them is told to come back between two
 // messages, and does.
 func TestLedgerUpgradedKept(t *testing.T) {
@@ -87,13 +93,7 @@ func TestLedgerUpgradedKept(t *testing.T) {
 	dir := t.TempDir()
 	addr := lab.FreeAddr(t)
 	s := lab.StartSpamsim(t, proxyTo(addr, sink.Addr)+fmt.Sprintf("[milter]\nlisten = [\"unix:%s/milter\"]\n", dir))
-	stop := l.Run(t, addr, 4)
-	for range upgrades() {
-		l.Pass(t, 200)
-		s.Upgrade()
-	}
-	l.Pass(t, 200)
-	stop()
+	upgradeUnderLoad(t, l, s, addr, 4)
 	handed, unjudged := retired(t, s, upgrades())
 	sums := l.Balance(t)
 	if sums.Turned > 0 || sums.Unknown > 0 {
