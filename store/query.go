@@ -3,8 +3,6 @@ package store
 import (
 	"iter"
 	"math"
-	"slices"
-	"sync"
 )
 
 // A query is a message as the memory sees it.
@@ -108,90 +106,17 @@ const weightUnit = 16
 func (m *memory) query(t *Trace) *query {
 	w := weighings.Get().(*weighing)
 	defer w.keep()
-	enough := enoughOf(t)
-	octets, weights := m.weigh(t, w, enough)
-	order := w.ranks(enough)
-	if len(order) < maxQuery && !math.IsInf(enough, 1) {
-		enough = math.Inf(1)
-		octets, weights = m.weigh(t, w, enough)
-		w.ranks(enough)
-	}
-	order, all := w.sorted(min(enough, spare*maxQuery/weights)), w.all
+	w.likely(m, t)
+	order := w.sorted()
 	n := min(len(order), maxQuery)
-	q := &query{t: t, features: make([]queried, n, n+len(octets)), text: n}
+	q := &query{t: t, features: make([]queried, n, n+len(w.octets)), text: n}
 	for i := range q.features {
-		q.features[i] = all[uint32(order[i])]
-		q.features[i].rank = math.Float32frombits(uint32(order[i] >> 32))
+		q.features[i] = w.all[uint32(order[i])]
 	}
-	q.features = append(q.features, octets...)
+	q.features = append(q.features, w.octets...)
 	q.tabulate()
 	q.weighed()
 	return q
-}
-
-// spare is how many more features than are wanted are ranked: of features that weigh w together about w r have a rank
-// below r. What they weigh is not known before they are looked up in the background; of what they can weigh it is at least
-// usualPart in most mail.
-const (
-	spare     = 1.5
-	usualPart = 0.6
-)
-
-// enoughOf is the rank up to which there are likely to be as many features as a query has.
-func enoughOf(t *Trace) float64 {
-	if len(t.features) <= 2*maxQuery {
-		return math.Inf(1)
-	}
-	most := 0.0
-	for _, f := range t.features {
-		most += caps[f.kind]
-	}
-	return spare * maxQuery / (usualPart * most)
-}
-
-// A weighing is the features of a message that tell something and may have a low rank, and the order of their ranks.
-type weighing struct {
-	all   []queried
-	order []uint64
-	spare []uint64
-}
-
-// weighings are used again: one of a common message takes 100 KB.
-var weighings = sync.Pool{New: func() any { return new(weighing) }}
-
-// keep lets another message use it, but for what a huge one took.
-func (w *weighing) keep() {
-	if cap(w.all) <= 1<<14 {
-		weighings.Put(w)
-	}
-}
-
-// weigh puts down the features that tell something and may have a rank of at most enough, without their ranks, and returns
-// the sum of their weights; those of attachments apart, which all are kept. The lowest bit of an id says which they are.
-func (m *memory) weigh(t *Trace, into *weighing, enough float64) (octets []queried, weights float64) {
-	all := slices.Grow(into.all[:0], len(t.features))
-	for _, f := range t.features {
-		keyed := mix(f.hash ^ m.key)
-		x := queried{id: idOf(uint32(keyed)), draw: mix(keyed)}
-		if f.kind != attachment && beyond(uniform(x.draw), enough*caps[f.kind]) {
-			continue
-		}
-		static := m.back.weight(f)
-		if static <= 0 {
-			continue
-		}
-		x.static, x.w = uint8(static*weightUnit), float32(static)
-		if f.kind == attachment {
-			x.id |= octetBit
-			x.rank = math.MaxFloat32
-			octets = append(octets, x)
-			continue
-		}
-		all = append(all, x)
-		weights += static
-	}
-	into.all = all
-	return octets, weights
 }
 
 // octetBit marks the id of a feature of an attachment.
@@ -202,36 +127,3 @@ const idMask = 1<<idBits - 1
 
 // idOf is the id that the lower half of a feature's keyed hash gives.
 func idOf(keyed uint32) uint32 { return keyed >> (32 - idBits) &^ octetBit }
-
-// beyond says, for some u where it is so, that -log u is above a bound, without the logarithm.
-func beyond(u, bound float64) bool { return 1-u > bound } // since -log u >= 1-u
-
-// ranks returns the ranks of at most enough, each with its place in all: ranks are positive, so their bits are in their
-// order.
-func (w *weighing) ranks(enough float64) []uint64 {
-	order := slices.Grow(w.order[:0], len(w.all))
-	for i := range w.all {
-		f := &w.all[i]
-		u, weight := uniform(f.draw), float64(f.w)
-		if beyond(u, enough*weight) {
-			continue
-		}
-		if r := -math.Log(u) / weight; r <= enough {
-			order = append(order, uint64(math.Float32bits(float32(r)))<<32|uint64(i))
-		}
-	}
-	w.order = order
-	return order
-}
-
-// rankBuckets is how many parts ranks are sorted into.
-const rankBuckets = 512
-
-// sorted returns the ranks in their order. They lie evenly up to a bound, beyond which there are few.
-func (w *weighing) sorted(bound float64) []uint64 {
-	scale := float32(rankBuckets / bound)
-	w.order, w.spare = sortSpread(w.order, w.spare, rankBuckets, func(x uint64) int {
-		return int(min(rankBuckets-1, math.Float32frombits(uint32(x>>32))*scale))
-	})
-	return w.order
-}
