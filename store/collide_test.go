@@ -19,7 +19,7 @@ func TestCollidingTexts(t *testing.T) {
 	for i := range 4000 {
 		words := slices.Concat(w.text(60), shared[i%8*20:i%8*20+40])
 		s.Count(traceOf(words), from(i))
-		most = max(most, len(s.memory.scratch.touched))
+		most = max(most, len(s.memory.scratch.used))
 	}
 	if bound := maxQuery*rareHolders + maxWork; most == 0 || most > bound {
 		t.Errorf("one message had %d clusters looked at, more than %d", most, bound)

@@ -24,12 +24,13 @@ type memory struct {
 }
 
 type scratch struct {
-	evidence []float32 // by handle
-	touched  []uint32
+	candidates
+	front    [maxVerified]candidate
 	handles  []uint32
 	elements []element
 	common   []holders
-	found    []found
+	leads    []uint16 // places of features in a query
+	found    []found  // for each of leads
 	glances  [maxVerified]glance
 	matches  [maxVerified]match
 	near     []uint32
@@ -64,14 +65,13 @@ type match struct {
 // matches returns the clusters that resemble the message, best first.
 func (m *memory) matches(q *query) []match {
 	s := &m.scratch
-	if n := len(m.slab) * slabSize; len(s.evidence) < n {
-		s.evidence = append(s.evidence, make([]float32, n-len(s.evidence))...)
-	}
-	s.touched, s.common = s.touched[:0], s.common[:0]
+	s.clear()
+	s.common = s.common[:0]
 	work := 0
-	m.post.findAll(q, &s.found)
-	for i := range q.features {
-		f := &q.features[i]
+	s.leads = m.leads(q, s.leads[:0])
+	m.post.findAll(q, s.leads, &s.found)
+	for i, at := range s.leads {
+		f := &q.features[at]
 		ref, n := s.found[i].ref, s.found[i].n
 		static := float32(f.static) / weightUnit
 		switch {
@@ -97,19 +97,34 @@ func (m *memory) matches(q *query) []match {
 		s.addAll(&m.post.lists, c.list, c.w)
 	}
 	q.weighed()
-	out := m.verify(q)
-	for _, h := range s.touched {
-		s.evidence[h] = 0
-	}
-	return out
+	return m.verify(q)
 }
+
+// leads appends the places of the features by which clusters are looked for: all of attachments, the first leading of the
+// text, and those that others may hold so often that they weigh less for it. Of a large memory no feature is, where no more
+// than indexLimit are noted. The others have the weight of the background.
+func (m *memory) leads(q *query, to []uint16) []uint16 {
+	least := m.weight(indexLimit, math.MaxFloat32)
+	for i := range q.features {
+		f := &q.features[i]
+		f.w = float32(f.static) / weightUnit
+		if i < leading || i >= q.text || f.w > least {
+			to = append(to, uint16(i))
+		}
+	}
+	return to
+}
+
+// leading is of how many features of a message's text the holders are visited however large the memory is: those that lead
+// to a message of half its weight are half as many. One that has less than minPart of its weight has no say.
+const leading = 64
 
 // Holders of features are visited rarest first, until there were maxWork: a feature that very many hold tells little about
 // which of them to look at, and whoever makes up mail of such features makes no work. What is looked at is then measured
 // by all features.
 const (
 	rareHolders = 16
-	maxWork     = 2048
+	maxWork     = 768
 )
 
 // holders are the clusters that hold a common feature, n of them, and its weight.
@@ -128,49 +143,24 @@ func (s *scratch) addAll(l *lists, at uint32, w float32) {
 	}
 }
 
-func (s *scratch) add(h uint32, w float32) {
-	if s.evidence[h] == 0 {
-		s.touched = append(s.touched, h)
-	}
-	s.evidence[h] += w
-}
-
-// foremost moves the n touched clusters of most evidence to the front and returns them, in no order.
-func (s *scratch) foremost(n int) []uint32 {
-	if len(s.touched) <= n {
-		return s.touched
-	}
-	front, worst := s.touched[:n], s.worst(n)
-	for i, h := range s.touched[n:] {
-		if s.evidence[h] > s.evidence[front[worst]] {
-			front[worst], s.touched[n+i] = h, front[worst]
-			worst = s.worst(n)
-		}
-	}
-	return front
-}
-
-// worst is the place of the least evidence among the first n touched clusters.
-func (s *scratch) worst(n int) int {
-	worst := 0
-	for i, h := range s.touched[:n] {
-		if s.evidence[h] < s.evidence[s.touched[worst]] {
-			worst = i
-		}
-	}
-	return worst
-}
-
-// maxVerified is how many candidates are measured in full.
-const maxVerified = 12
+// Of the candidates, those of most evidence are measured in full: a few, and up to maxVerified while they have the evidence of
+// a copy, or where one of the few resembles the message.
+const (
+	fewVerified = 4
+	maxVerified = 12
+	faint       = joinScore / 2.0 // nats
+)
 
 // verify measures the candidates. What it returns is good until the next call.
 func (m *memory) verify(q *query) []match {
 	s := &m.scratch
-	out := s.matches[:0]
-	for i, h := range s.foremost(maxVerified) {
-		if x := m.measureIn(q, h, &s.glances[i]); x.score > 0 {
-			out = append(out, x)
+	out, best := s.matches[:0], 0.0
+	for i, c := range s.foremost(s.front[:0], maxVerified) {
+		if i >= fewVerified && best < faint && c.evidence < joinScore {
+			break
+		}
+		if x := m.measureIn(q, c.handle(), &s.glances[i]); x.score > 0 {
+			out, best = append(out, x), max(best, x.score)
 		}
 	}
 	slices.SortFunc(out, func(a, b match) int { return cmp.Compare(b.score, a.score) })

@@ -42,13 +42,11 @@ func (s *Store) floor() float64 {
 
 // settle gives the features of a message the weights that they have among what is stored, as matches does.
 func (m *memory) settle(q *query) {
-	var found []found
-	m.post.findAll(q, &found)
 	for i := range q.features {
 		f := &q.features[i]
 		f.w = float32(f.static) / weightUnit
-		if found[i].ref != noCluster {
-			f.w = m.weight(found[i].n, f.w)
+		if ref, n := m.post.find(f.id); ref != noCluster {
+			f.w = m.weight(n, f.w)
 		}
 	}
 	q.weighed()

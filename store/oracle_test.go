@@ -67,10 +67,20 @@ func TestOracleMeasuresAll(t *testing.T) {
 }
 
 // TestSameVerdicts: the index leads to what decides. Of the messages of a stream, near-copies among them, at least 999 in 1,000
-// get the verdict of a scan.
+// get the verdict of a scan, also by those few features of each that lead to clusters in a large memory.
 func TestSameVerdicts(t *testing.T) {
 	s := scratchStore(t)
 	ts, xs := aStream(s, 800, 400)
+	sameVerdicts(t, s, ts, xs)
+	s.memory.live = 1_000_000
+	if n := len(s.memory.leads(s.memory.query(ts[0]), nil)); n > leading {
+		t.Fatalf("%d features lead to clusters of a large memory, not %d", n, leading)
+	}
+	sameVerdicts(t, s, ts, xs)
+}
+
+func sameVerdicts(t *testing.T, s *Store, ts []*Trace, xs []*Transaction) {
+	t.Helper()
 	near := func(ev *Evidence) bool { return ev.Member && ev.Sigma >= 3 }
 	bulk := func(ev *Evidence) bool { return near(ev) && ev.Copies >= 5 }
 	same, bulks := 0, 0

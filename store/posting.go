@@ -125,20 +125,20 @@ type found struct {
 	n   int
 }
 
-// findAll finds all features of a query. What the index has of them lies in as many places of memory, which are asked for
-// before they are needed, so that the processor waits for many at a time.
-func (p *postings) findAll(q *query, out *[]found) {
-	all := slices.Grow((*out)[:0], len(q.features))[:len(q.features)]
+// findAll finds features of a query, by their places in it. What the index has of them lies in as many places of memory,
+// which are asked for before they are needed, so that the processor waits for many at a time.
+func (p *postings) findAll(q *query, places []uint16, out *[]found) {
+	all := slices.Grow((*out)[:0], len(places))[:len(places)]
 	*out = all
 	touched := byte(0)
-	for i := range q.features {
-		s, tag := p.at(q.features[i].id)
+	for _, at := range places {
+		s, tag := p.at(q.features[at].id)
 		if len(s.octets) > 0 {
 			touched |= s.octets[slotSize*home(tag, s.size())]
 		}
 	}
-	for i := range all {
-		all[i].ref, all[i].n = p.find1(q.features[i].id)
+	for i, at := range places {
+		all[i].ref, all[i].n = p.find1(q.features[at].id)
 	}
 	for i := range all {
 		if all[i].n > 1 {
