@@ -1,6 +1,9 @@
 package parse
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // A Script is a coarse class of writing systems, for what differs with them in the amount of text.
 type Script uint8
@@ -17,6 +20,12 @@ func (s Script) String() string { return [...]string{"other", "latin", "cjk"}[s]
 
 // ScriptOf is the script of most letters of a folded text.
 func ScriptOf(folded string) Script {
+	if ascii(folded) {
+		if strings.ContainsFunc(folded, func(r rune) bool { return r >= 'a' && r <= 'z' }) {
+			return Latin
+		}
+		return Other
+	}
 	var n [3]int
 	for _, r := range folded {
 		switch {

@@ -38,43 +38,41 @@ func (s *pairSet) has(h uint64) bool {
 var boilerplatePairs = sync.OnceValue(func() *pairSet {
 	s := &pairSet{}
 	for line := range strings.Lines(boilerplate) {
-		for _, h := range pairHashes(parse.AppendTokens(nil, parse.Fold(line))) {
-			s.add(h)
+		hashes := wordHashes(nil, parse.AppendTokens(nil, parse.Fold(line)))
+		for i := range len(hashes) - 1 {
+			s.add(pairHash(hashes[i], hashes[i+1]))
 		}
 	}
 	return s
 })
 
-// pairHashes returns the hash of each word with the next.
-func pairHashes(words []string) []uint64 {
-	out := make([]uint64, 0, len(words))
-	last := uint64(0)
-	for i, w := range words {
-		h := xxhash.Sum64String(w)
-		if i > 0 {
-			out = append(out, mix(last*0x9e3779b97f4a7c15+h))
-		}
-		last = h
+// wordHashes appends the hash of each word.
+func wordHashes(to []uint64, words []string) []uint64 {
+	for _, w := range words {
+		to = append(to, xxhash.Sum64String(w))
 	}
-	return out
+	return to
 }
 
-// ownWords returns the words without the runs of boilerplate, in place.
-func ownWords(words []string) []string {
-	set, pairs := boilerplatePairs(), pairHashes(words)
-	out, run := words[:0], 0
-	for i, w := range words {
-		if i < len(pairs) && set.has(pairs[i]) {
+func pairHash(a, b uint64) uint64 { return mix(a*0x9e3779b97f4a7c15 + b) }
+
+// ownWords returns the words, and their hashes, without the runs of boilerplate, in place.
+func ownWords(words []string, hashes []uint64) ([]string, []uint64) {
+	set := boilerplatePairs()
+	n, run := 0, 0 // how many are left, and how many of the last ones begin a pair of boilerplate
+	for i := range words {
+		if i+1 < len(words) && set.has(pairHash(hashes[i], hashes[i+1])) {
 			run++
 		} else {
 			if run >= minRun {
-				out = out[:len(out)-run] // its words, but for this last one
+				n -= run // its words, but for this last one
 				run = 0
 				continue
 			}
 			run = 0
 		}
-		out = append(out, w)
+		words[n], hashes[n] = words[i], hashes[i]
+		n++
 	}
-	return out
+	return words[:n], hashes[:n]
 }

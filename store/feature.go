@@ -57,9 +57,11 @@ func NewTrace(m *parse.Message) *Trace {
 	t.Octets = len(t.Text)
 	t.Script = parse.ScriptOf(t.Text)
 	t.Nilsimsa = nilsimsa.Sum([]byte(t.Text))
-	words := ownWords(parse.AppendTokens(nil, t.Text))
-	t.Tokens = len(words)
-	t.features = features(words)
+	w := wordings.Get().(*wording)
+	defer w.keep()
+	w.of(t.Text)
+	t.Tokens = len(w.words)
+	t.features = w.features()
 	var h simhash.Hash64
 	for _, f := range t.features {
 		if w := simWeight[f.kind]; w > 0 {
@@ -75,60 +77,6 @@ func NewTrace(m *parse.Message) *Trace {
 
 // simWeight is the weight of a feature in the SimHash, by kind: words and pairs alone make it up.
 var simWeight = [...]int{single: 1, pair: 2, ends: 0, attachment: 0}
-
-// features returns the distinct features of a text in words.
-func features(words []string) []feature {
-	hashes := make([]uint64, len(words))
-	heads, tails := make([]uint64, len(words)), make([]uint64, len(words))
-	for i, w := range words {
-		hashes[i] = xxhash.Sum64String(w)
-		heads[i], tails[i] = affixes(w)
-	}
-	out := make([]feature, 0, 5*len(words))
-	long := -1 // the last word that is long enough to be known by its ends
-	for i, h := range hashes {
-		if isBigram(words[i]) {
-			out = appendBigram(out, words, i, h)
-			continue
-		}
-		out = append(out, feature{join(h, 0, wholeWord), single})
-		if i > 0 {
-			out = append(out, feature{join(hashes[i-1], h, twoWords), pair})
-		}
-		if heads[i] == 0 {
-			continue
-		}
-		if long >= 0 {
-			out = append(out,
-				feature{join(heads[long], heads[i], headHead), ends}, feature{join(tails[long], tails[i], tailTail), ends},
-				feature{join(heads[long], tails[i], headTail), ends}, feature{join(tails[long], heads[i], tailHead), ends})
-		}
-		long = i
-	}
-	return distinct(out)
-}
-
-// distinct drops the features that came before, in place.
-func distinct(all []feature) []feature {
-	size := 16
-	for size < 2*len(all) {
-		size *= 2
-	}
-	seen := make([]int32, size) // by the low bits of a hash: a place in all + 1; linear probing
-	out := all[:0]
-next:
-	for _, f := range all {
-		i := int(f.hash) & (size - 1)
-		for ; seen[i] != 0; i = (i + 1) & (size - 1) {
-			if out[seen[i]-1].hash == f.hash {
-				continue next
-			}
-		}
-		out = append(out, f)
-		seen[i] = int32(len(out))
-	}
-	return out
-}
 
 // isBigram says whether a token is two characters of a script that writes no spaces.
 func isBigram(w string) bool {
@@ -158,20 +106,22 @@ const affixLen = 3
 
 // affixes returns the hashes of a word's beginning and end, 0 for a word too short to tell them apart.
 func affixes(w string) (head, tail uint64) {
-	if len(w) < affixLen+1 || utf8.RuneCountInString(w) < affixLen+1 {
+	if len(w) <= affixLen {
 		return 0, 0
 	}
-	if len(w) < utf8.RuneSelf { // enough for the common case: cut by bytes where all are ASCII
-		ascii := true
-		for i := range len(w) {
-			ascii = ascii && w[i] < utf8.RuneSelf
-		}
-		if ascii {
-			return xxhash.Sum64String(w[:affixLen]), xxhash.Sum64String(w[len(w)-affixLen:])
+	for i := range len(w) {
+		if w[i] >= utf8.RuneSelf {
+			return runeAffixes([]rune(w))
 		}
 	}
-	r := []rune(w)
-	return xxhash.Sum64String(string(r[:affixLen])), xxhash.Sum64String(string(r[len(r)-affixLen:]))
+	return xxhash.Sum64String(w[:affixLen]), xxhash.Sum64String(w[len(w)-affixLen:])
+}
+
+func runeAffixes(w []rune) (head, tail uint64) {
+	if len(w) <= affixLen {
+		return 0, 0
+	}
+	return xxhash.Sum64String(string(w[:affixLen])), xxhash.Sum64String(string(w[len(w)-affixLen:]))
 }
 
 // join makes one hash of two and of how they stand together.

@@ -37,7 +37,7 @@ func (t *Trace) attachments(all []parse.Attachment) {
 			break
 		}
 	}
-	t.features = distinct(t.features)
+	t.features, _ = distinct(t.features, nil)
 }
 
 // lowest returns the sketch of a file's octets, ascending.

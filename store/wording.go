@@ -1,0 +1,100 @@
+package store
+
+import (
+	"slices"
+	"sync"
+
+	"spamsim/parse"
+)
+
+// A wording is a text in words, and room for what is made of them.
+type wording struct {
+	words        []string
+	read         int      // how many words there were, before boilerplate was left out
+	hashes       []uint64 // of the words
+	heads, tails []uint64 // of their beginnings and ends, 0 for none
+	all          []feature
+	seen         []uint64
+}
+
+// wordings are used again: one of a common message takes 100 KB.
+var wordings = sync.Pool{New: func() any { return new(wording) }}
+
+// keep lets another message use it, but for what a huge one took. Words keep their text: they are forgotten.
+func (w *wording) keep() {
+	if cap(w.words) <= 1<<14 {
+		clear(w.words[:w.read])
+		wordings.Put(w)
+	}
+}
+
+// of takes the words of a folded text that are its own.
+func (w *wording) of(folded string) {
+	w.words = parse.AppendTokens(w.words[:0], folded)
+	w.read = len(w.words)
+	w.hashes = wordHashes(w.hashes[:0], w.words)
+	w.words, w.hashes = ownWords(w.words, w.hashes)
+}
+
+// features returns the distinct features of the words.
+func (w *wording) features() []feature {
+	w.heads, w.tails = w.heads[:0], w.tails[:0]
+	for _, word := range w.words {
+		head, tail := affixes(word)
+		w.heads, w.tails = append(w.heads, head), append(w.tails, tail)
+	}
+	out := w.all[:0]
+	long := -1 // the last word that is long enough to be known by its ends
+	for i, h := range w.hashes {
+		if isBigram(w.words[i]) {
+			out = appendBigram(out, w.words, i, h)
+			continue
+		}
+		out = append(out, feature{join(h, 0, wholeWord), single})
+		if i > 0 {
+			out = append(out, feature{join(w.hashes[i-1], h, twoWords), pair})
+		}
+		if w.heads[i] == 0 {
+			continue
+		}
+		if long >= 0 {
+			out = append(out,
+				feature{join(w.heads[long], w.heads[i], headHead), ends}, feature{join(w.tails[long], w.tails[i], tailTail), ends},
+				feature{join(w.heads[long], w.tails[i], headTail), ends}, feature{join(w.tails[long], w.heads[i], tailHead), ends})
+		}
+		long = i
+	}
+	w.all = out
+	out, w.seen = distinct(out, w.seen)
+	return slices.Clone(out)
+}
+
+// features returns the distinct features of words.
+func features(words []string) []feature {
+	w := wording{words: words, hashes: wordHashes(nil, words)}
+	return w.features()
+}
+
+// distinct drops the features that came before, in place, and returns the room that this took.
+func distinct(all []feature, seen []uint64) (out []feature, room []uint64) {
+	size := 16
+	for size < 2*len(all) {
+		size *= 2
+	}
+	seen = slices.Grow(seen[:0], size)[:size] // by the low bits of a hash: the hash, 0 for none; linear probing
+	clear(seen)
+	out = all[:0]
+next:
+	for _, f := range all {
+		h := max(1, f.hash)
+		i := int(h) & (size - 1)
+		for ; seen[i] != 0; i = (i + 1) & (size - 1) {
+			if seen[i] == h {
+				continue next
+			}
+		}
+		out = append(out, f)
+		seen[i] = h
+	}
+	return out, seen
+}
