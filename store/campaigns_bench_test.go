@@ -14,11 +14,13 @@ func BenchmarkCampaigns(b *testing.B) {
 	s.lastSeq = 500_000
 	id := s.id(4999)
 	b.Run("the twenty liveliest", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			s.Campaigns(Live, 20)
 		}
 	})
 	b.Run("one", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := s.Campaign(id); err != nil {
 				b.Fatal(err)

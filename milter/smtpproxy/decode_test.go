@@ -194,6 +194,7 @@ func BenchmarkDecode(b *testing.B) {
 	wire := []byte(stuff(strings.Repeat("A line of ordinary length, as mail has them, and a little more.\r\n", 150)))
 	dst := make([]byte, 0, 2*len(wire))
 	b.SetBytes(int64(len(wire)))
+	b.ReportAllocs()
 	for b.Loop() {
 		var d decoder
 		if _, _, done := d.decode(dst[:0], wire); !done {
@@ -206,6 +207,7 @@ func BenchmarkEncode(b *testing.B) {
 	content := []byte(strings.Repeat("A line of ordinary length, as mail has them, and a little more.\r\n", 150))
 	dst := make([]byte, 0, 2*len(content))
 	b.SetBytes(int64(len(content)))
+	b.ReportAllocs()
 	for b.Loop() {
 		var e encoder
 		e.encode(dst[:0], content)

@@ -244,7 +244,7 @@ The whole way through the SMTP proxy, 10 kept connections, judged against 100000
 }
 
 // TestSVG reads the picture as XML and looks where the points lie: 10^3 and 10^5 at the edges, 100 and 200 us on an axis
-// from 10^2 to 10^3, 2 and 100 MB on one from 1 to 100.
+// from 10^2 to 10^3, 2 and 100 MB on one from 1 to 100, 100 and 99.95 % on one from 99.
 func TestSVG(t *testing.T) {
 	picture := report().SVG()
 	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
@@ -257,7 +257,8 @@ func TestSVG(t *testing.T) {
 	for _, want := range []string{
 		`<polyline points="70.0,290.0 370.0,217.8" `,
 		`<polyline points="440.0,253.9 740.0,50.0" `,
-		`>time of a lookup, microseconds<`, `>memory, MB<`, `>200</text>`,
+		`<polyline points="810.0,50.0 1110.0,62.0" `,
+		`>time of a lookup, microseconds<`, `>memory, MB<`, `>verdicts as by a scan of all, %<`, `>200</text>`, `>99.2</text>`, `>99.95</text>`,
 	} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("no %s in\n%s", want, picture)
@@ -265,5 +266,14 @@ func TestSVG(t *testing.T) {
 	}
 	if empty := new(Report).SVG(); strings.Contains(empty, "NaN") || strings.Contains(empty, "circle") {
 		t.Errorf("a picture of nothing:\n%s", empty)
+	}
+}
+
+// TestPercents: the axis begins at the highest of 99, 90 and 0 that all points reach.
+func TestPercents(t *testing.T) {
+	for low, want := range map[float64]float64{100: 99, 99: 99, 98.9: 90, 90: 90, 50: 0, 0: 0} {
+		if got := percents([]point{{1, 100}, {2, low}}); got.low != want || got.part(100) != 1 || got.part(want) != 0 {
+			t.Errorf("from %v: %+v", low, got)
+		}
 	}
 }

@@ -176,6 +176,7 @@ func BenchmarkGroups(b *testing.B) {
 	for i := range texts {
 		texts[i] = read(text(r, 200))
 	}
+	b.ReportAllocs()
 	for b.Loop() {
 		g := NewGroups()
 		for _, t := range texts {
