@@ -10,7 +10,7 @@ type query struct {
 	t        *Trace
 	features []queried              // by rank, at most maxQuery; behind them those of attachments
 	text     int                    // how many features are not of attachments
-	sums     []float64              // what the features before each weigh together; weighed has filled it in
+	sums     []float64              // what the features before each weigh together; see weighed
 	table    []uint16               // by the bits of a feature's id that a solo keeps: its place in features + 1; linear probing
 	sieve    [sieveBits / 64]uint64 // a bit for what a solo would keep of each feature's id, modulo sieveBits
 	sender   uint64
@@ -70,7 +70,7 @@ func (q *query) tabulate() {
 	}
 }
 
-// weighed makes sums, once the weights are known.
+// weighed makes sums, of the weights as they are now.
 func (q *query) weighed() {
 	if q.sums == nil {
 		q.sums = make([]float64, len(q.features)+1)
@@ -115,7 +115,6 @@ func (m *memory) query(t *Trace) *query {
 	}
 	q.features = append(q.features, w.octets...)
 	q.tabulate()
-	q.weighed()
 	return q
 }
 
