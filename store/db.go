@@ -219,10 +219,48 @@ type changes struct {
 	messages map[uint64]struct{} // by key
 	removed  []uint64            // arrivals
 	shared   map[Key]struct{}    // entries
+	begun    []begun             // solos that other nodes told of, in the order of their seq
+	since    time.Time           // the first of them
 }
 
+// A begun is a solo that another node told of, with all that the file is to have of it.
+type begun struct {
+	seq    uint64
+	key    Key
+	held   held
+	record []byte
+}
+
+func (c *changes) begin(b begun) {
+	if c.clusters == nil {
+		return
+	}
+	if len(c.begun) == 0 {
+		c.since = time.Now()
+	}
+	c.begun = append(c.begun, b)
+}
+
+// Solos of other nodes come by the thousand, in any order, and can be asked for again: they are written many at a time, since
+// those of one commit lie all over the file.
+const (
+	begunAtOnce = 1 << 16
+	begunAfter  = time.Second
+)
+
+// takeBegun takes out what is to be written of them now.
+func (c *changes) takeBegun(all bool) (out []begun) {
+	if n := len(c.begun); n == 0 || !all && n < begunAtOnce && time.Since(c.since) < begunAfter {
+		return nil
+	}
+	n := min(len(c.begun), begunAtOnce)
+	out, c.begun = c.begun[:n:n], c.begun[n:]
+	return out
+}
+
+// reset forgets all but what is begun.
 func (c *changes) reset() {
-	*c = changes{clusters: map[uint64]struct{}{}, messages: map[uint64]struct{}{}, shared: map[Key]struct{}{}}
+	*c = changes{clusters: map[uint64]struct{}{}, messages: map[uint64]struct{}{}, shared: map[Key]struct{}{}, begun: c.begun, since: c.since}
 }
 
 func (c *changes) cluster(seq uint64) {
@@ -261,6 +299,7 @@ func (c *changes) restore(old *changes) {
 	maps.Copy(c.messages, old.messages)
 	c.removed = append(c.removed, old.removed...)
 	maps.Copy(c.shared, old.shared)
+	c.begun = append(old.begun, c.begun...)
 }
 
 // A pair is a key and its value; a nil value deletes.
@@ -334,7 +373,7 @@ func (c *committer) start(s *Store) {
 		for {
 			select {
 			case <-tick.C:
-				c.commit(s)
+				c.write(s, s.db.Load().Update, false)
 			case reply := <-c.flush:
 				reply <- c.commit(s)
 			case do := <-c.pause:
@@ -357,19 +396,29 @@ func (c *committer) between(do func() error) error {
 	}
 }
 
-// commit writes what is pending.
-func (c *committer) commit(s *Store) error { return c.write(s, s.db.Load().Update) }
+// commit writes what is pending, all of it.
+func (c *committer) commit(s *Store) error {
+	for {
+		if err := c.write(s, s.db.Load().Update, true); err != nil || !s.waiting() {
+			return err
+		}
+	}
+}
 
-// write writes what is pending through update. What cannot be written is kept and tried again with the next.
-func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) error {
+// write writes what is pending through update, all or what is due. What cannot be written is kept and tried again with the
+// next.
+func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, all bool) error {
+	began := s.toBegin(all)
 	s.mu.Lock()
-	if s.changes.empty() && s.unsaved < saveRecentEvery {
+	if len(began) == 0 && s.changes.empty() && s.unsaved < saveRecentEvery {
 		s.mu.Unlock()
 		return nil
 	}
 	todo, taken := s.pending(), s.changes
 	s.changes.reset()
 	s.mu.Unlock()
+	taken.begun = began
+	todo = append(rowsOf(began), todo...)
 	s.compaction.journal.note(todo)
 	err := update(func(tx *bbolt.Tx) error {
 		for _, p := range todo {
@@ -394,9 +443,7 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error) er
 		}
 		return fmt.Errorf("commit: %w", err)
 	}
-	s.mu.Lock()
 	s.written(&taken)
-	s.mu.Unlock()
 	c.done.Add(1)
 	return nil
 }

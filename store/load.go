@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
@@ -68,27 +69,28 @@ func (s *Store) loadClusters(b *bbolt.Bucket) error {
 	return err
 }
 
-// placePart gives clusters their places.
+// placePart gives clusters their places, but solos without a seq.
 func (s *Store) placePart(p *part) {
 	m := &s.memory
 	leads := make([]lead, 0, len(p.leads))
 	ids, at := p.ids, 0
 	for i := range p.solos {
-		h := m.vacancy()
-		x := m.at(h)
-		*x = p.solos[i]
 		n := uint32(ids[0]) * idsUnit
-		x.place = m.ids.alloc(uint32(ids[0]), n)
-		copy(m.ids.at(x.place), ids[:n])
-		ids = ids[n:]
-		m.register(h)
-		for range p.many[i] {
-			leads = append(leads, lead{p.leads[at], h})
-			at++
+		if p.solos[i].seq != 0 {
+			h := m.vacancy()
+			x := m.at(h)
+			*x = p.solos[i]
+			x.place = m.ids.alloc(uint32(ids[0]), n)
+			copy(m.ids.at(x.place), ids[:n])
+			m.register(h)
+			for _, id := range p.leads[at : at+p.many[i]] {
+				leads = append(leads, lead{id, h})
+			}
+			s.lastSeq = max(s.lastSeq, x.seq)
+			m.live++
 		}
-		s.lastSeq = max(s.lastSeq, x.seq)
+		ids, at = ids[n:], at+p.many[i]
 	}
-	m.live += len(p.solos)
 	m.post.addAll(leads)
 	for _, c := range p.grown {
 		s.lastSeq = max(s.lastSeq, c.seq)
@@ -116,10 +118,22 @@ func (p *postings) addAll(leads []lead) {
 		sorted[*at] = l
 		*at++
 	}
-	for _, l := range sorted {
-		p.add(l.id, l.cluster)
+	touched := byte(0)
+	for some := range slices.Chunk(sorted, leadsAhead) {
+		for _, l := range some {
+			if s, tag := p.at(l.id); len(s.octets) > 0 {
+				touched |= s.octets[slotSize*home(tag, s.size())]
+			}
+		}
+		for _, l := range some {
+			p.add(l.id, l.cluster)
+		}
 	}
+	p.touched = touched
 }
+
+// leadsAhead is how many places of the index are asked for before the first is needed (see findAll).
+const leadsAhead = 32
 
 // A soloReader makes solos of records without making clusters of them first.
 type soloReader struct {

@@ -82,7 +82,7 @@ type pooled struct {
 	now    func() time.Time
 	held   [Buckets]map[Key]held
 	digest digests
-	outbox map[Key]struct{}  // own entries that were not sent yet
+	outbox outbox            // own entries that were not sent yet
 	values map[Key][]byte    // of all kinds but parts
 	born   map[uint64]uint64 // numbers on all nodes of the foreign clusters, by their seq here
 	local  map[uint64]uint64 // and back
@@ -95,11 +95,9 @@ type pooled struct {
 	fits   map[uint32]*Store // of other nodes, by their number: nothing but the fits of these stores is used
 	counts int               // messages since the start
 	people []personAsked     // to be forgotten once the lock is free
-	bulk   *part             // clusters that are to get their places together
-	solos  soloReader
-	spoke  bool         // this node has counted into some cluster
-	newer  atomic.Int64 // entries of a version that this program does not know
-	bad    atomic.Int64 // entries that make no sense
+	spoke  bool              // this node has counted into some cluster
+	newer  atomic.Int64      // entries of a version that this program does not know
+	bad    atomic.Int64      // entries that make no sense
 }
 
 // Share makes the store share with the nodes of its site, under a name; a store that shares goes on doing so whenever it is
@@ -130,7 +128,7 @@ const nodeMask = 1<<(64-seqBits) - 1
 
 func newSharing(node uint32) *pooled {
 	x := &pooled{
-		node: node, now: time.Now, digest: digests{}, outbox: map[Key]struct{}{}, values: map[Key][]byte{},
+		node: node, now: time.Now, digest: digests{}, values: map[Key][]byte{},
 		born: map[uint64]uint64{}, local: map[uint64]uint64{}, least: map[uint64]uint64{}, parts: map[uint64]*parts{}, words: map[uint64]remark{},
 		drops: map[uint64]bool{}, linked: map[uint64]bool{}, fits: map[uint32]*Store{},
 	}
@@ -166,7 +164,7 @@ func (s *Store) say(kind Kind, item uint64, until uint32) Key {
 	x := s.shared
 	k := Key{item, x.node, kind}
 	x.hold(k, held{stamp: x.tick(), until: until})
-	x.outbox[k] = struct{}{}
+	x.outbox.put(k)
 	s.changes.share(k)
 	return k
 }
@@ -179,7 +177,7 @@ func (s *Store) unsay(kind Kind, item uint64) {
 		return
 	}
 	x.hold(k, held{stamp: x.tick(), until: hourOf(x.now().Unix()) + goneHours, gone: true})
-	x.outbox[k] = struct{}{}
+	x.outbox.put(k)
 	delete(x.values, k)
 	s.changes.share(k)
 }
@@ -204,7 +202,7 @@ func (x *pooled) release(k Key) {
 		x.digest.flip(k, old)
 	}
 	delete(x.held[k.Bucket()], k)
-	delete(x.outbox, k)
+	x.outbox.remove(k)
 	delete(x.values, k)
 }
 

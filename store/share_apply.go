@@ -7,43 +7,31 @@ import (
 	"time"
 )
 
-// applySlice is how many entries are applied before the mail has its turn again, bulkSlice where there are many, most of
-// which begin clusters that are put into the index together.
 const (
+	// readySlice is how many entries are made ready, and begin clusters, before the mail has its turn again; applySlice is
+	// how many of those that take more than that.
+	readySlice = 256
 	applySlice = 64
-	bulkSlice  = 1024
 )
 
 // Apply takes in what other nodes say; of its own entries a node takes only those that it lost, and only where adopt says so.
-// Entries may come in any order and again. What is new is noted in the file with the next commit.
+// Entries may come in any order and again. What is new is noted in the file with the next commit, for which Apply waits where
+// the file is far behind.
 func (p *Share) Apply(entries []Entry, adopt bool) {
 	dropped := map[uint64]bool{}
-	slice := applySlice
-	if len(entries) > 4*applySlice {
-		slice = bulkSlice
-	}
-	for part := range slices.Chunk(entries, slice) {
+	r := readiers.Get().(*readier)
+	defer readiers.Put(r)
+	for part := range slices.Chunk(entries, readySlice) {
+		latest := p.x.now().Add(time.Hour).Unix()
+		b := r.ready(part, latest)
 		p.s.mu.Lock()
-		if slice == bulkSlice {
-			p.x.bulk = newPart(slice)
-		}
-		touched := map[uint64]bool{}
-		for i := range part {
-			if adopt || part[i].Origin != p.x.node {
-				p.s.take(&part[i], touched, dropped)
-			}
-		}
-		p.s.flush()
-		p.x.bulk = nil
-		for seq := range touched {
-			p.s.rebuild(p.s.now(seq))
-		}
-		people := p.x.people
-		p.x.people = nil
+		left := p.s.takeSolos(b)
 		p.s.mu.Unlock()
-		for _, x := range people {
-			_, err := p.s.forgetPerson(x.as, x.key)
-			p.s.tell(err)
+		for some := range slices.Chunk(left, applySlice) {
+			p.applySome(b, some, adopt, dropped)
+		}
+		if p.s.behind() {
+			p.s.tell(p.s.Sync())
 		}
 	}
 	if len(dropped) > 0 {
@@ -51,20 +39,75 @@ func (p *Share) Apply(entries []Entry, adopt bool) {
 	}
 }
 
-// take takes in one entry. It adds the clusters that are to be rebuilt to touched, and those that people dropped, by their
-// seq, to dropped.
-func (s *Store) take(e *Entry, touched, dropped map[uint64]bool) {
+// applySome takes in some of the entries of b, by their places.
+func (p *Share) applySome(b *ready, some []int, adopt bool, dropped map[uint64]bool) {
+	p.s.mu.Lock()
+	touched := map[uint64]bool{}
+	for _, i := range some {
+		if adopt || b.entries[i].Origin != p.x.node {
+			p.s.take(b, i, touched, dropped)
+		}
+	}
+	for seq := range touched {
+		p.s.rebuild(p.s.now(seq))
+	}
+	people := p.x.people
+	p.x.people = nil
+	p.s.mu.Unlock()
+	for _, x := range people {
+		_, err := p.s.forgetPerson(x.as, x.key)
+		p.s.tell(err)
+	}
+}
+
+// takeSolos lets the solos of b be clusters, as far as nothing is known of their numbers here, and returns the places of
+// the entries that are left.
+func (s *Store) takeSolos(b *ready) (left []int) {
+	x, hour := s.shared, hourOf(s.shared.now().Unix())
+	x.clock = max(x.clock, b.clock)
+	next := 0
+	for i := range b.entries {
+		e := &b.entries[i]
+		if next == len(b.from) || b.from[next] != i {
+			left = append(left, i)
+			continue
+		}
+		at := next
+		next++
+		if _, known := x.get(e.Key); known || e.Until < hour || e.Origin == x.node || x.drops[e.Item] || x.local[e.Item] != 0 {
+			left = append(left, i)
+			continue
+		}
+		s.lastSeq++
+		b.solos.solos[at].seq = s.lastSeq
+		s.beginForeign(e, s.lastSeq, b.records[at])
+	}
+	s.placePart(b.solos)
+	return left
+}
+
+// beginForeign notes a solo that another node told of and that is going to have its place.
+func (s *Store) beginForeign(e *Entry, seq uint64, record []byte) {
 	x := s.shared
+	h := held{stamp: e.Stamp, until: e.Until}
+	x.hold(e.Key, h)
+	x.born[seq], x.local[e.Item] = e.Item, seq
+	s.unwritten.records[seq] = record
+	s.changes.begin(begun{seq, e.Key, h, record})
+	s.unsettled(seq)
+}
+
+// take takes in the entry of a place. It adds the clusters that are to be rebuilt to touched, and those that people dropped, by their
+// seq, to dropped.
+func (s *Store) take(b *ready, i int, touched, dropped map[uint64]bool) {
+	x, e := s.shared, &b.entries[i]
 	x.clock = max(x.clock, e.Stamp)
 	if old, ok := x.get(e.Key); ok && e.Stamp <= old.stamp || e.Until < hourOf(x.now().Unix()) {
 		return
 	}
-	if e.Kind != KindPart || x.seqHere(e.Item) != 0 {
-		s.flush() // it may be about one of those
-	}
 	x.hold(e.Key, held{stamp: e.Stamp, until: e.Until, gone: e.Value == nil})
-	delete(x.outbox, e.Key)
-	if err := s.takeValue(e, touched, dropped); err != nil {
+	x.outbox.remove(e.Key)
+	if err := s.takeValue(b, i, touched, dropped); err != nil {
 		if errors.Is(err, errNewer) {
 			x.newer.Add(1)
 		} else {
@@ -75,14 +118,15 @@ func (s *Store) take(e *Entry, touched, dropped map[uint64]bool) {
 	s.changes.share(e.Key)
 }
 
-func (s *Store) takeValue(e *Entry, touched, dropped map[uint64]bool) error {
+func (s *Store) takeValue(b *ready, i int, touched, dropped map[uint64]bool) error {
+	e := &b.entries[i]
 	if e.Value == nil {
 		s.takeBack(e.Key, touched)
 		return nil
 	}
 	switch e.Kind {
 	case KindPart:
-		return s.takePart(e, touched)
+		return s.takePart(e, b.part(i), touched)
 	case KindWord:
 		return s.takeWord(e)
 	case KindEdge:
@@ -105,17 +149,11 @@ func (x *pooled) alone(seq uint64, k Key) bool {
 	return x.parts[seq] == nil && x.number(seq) == k.Item && k.Origin == uint32(k.Item>>seqBits)
 }
 
-func (s *Store) takePart(e *Entry, touched map[uint64]bool) error {
-	x := s.shared
-	p, err := readPart(e.Value)
-	if err != nil {
-		return err
+func (s *Store) takePart(e *Entry, is decoded, touched map[uint64]bool) error {
+	x, p := s.shared, is.portion
+	if is.err != nil || x.drops[e.Item] {
+		return is.err
 	}
-	if x.drops[e.Item] {
-		return nil
-	}
-	p.last = min(p.last, x.now().Add(time.Hour).Unix()) // a wrong clock keeps nothing for ever
-	p.first = min(p.first, p.last)
 	seq := s.now(s.seqFor(e.Item))
 	if x.own(e.Item) {
 		s.lastSeq = max(s.lastSeq, seq)
@@ -147,38 +185,17 @@ func (s *Store) found(seq uint64, p *portion) {
 	c := &cluster{seq: seq, copies: p.copies}
 	c.fill(p)
 	s.hear(c)
-	if !s.later(c) {
-		s.begin(c)
-	}
+	s.begin(c)
 	s.changes.cluster(seq)
-	// Of two nodes one must hold what it hears of against what it counted: the one of the lower number, where it counted any.
+	s.unsettled(seq)
+}
+
+// unsettled leaves a foreign cluster to Settle. Of two nodes one must hold what it hears of against what it counted: the one
+// of the lower number, where it counted any.
+func (s *Store) unsettled(seq uint64) {
 	if x := s.shared; x.spoke && x.node < uint32(x.number(seq)>>seqBits) {
 		x.fresh = append(x.fresh, seq)
 	}
-}
-
-// later leaves a cluster to flush, where there are many and it is a solo.
-func (s *Store) later(c *cluster) bool {
-	x := s.shared
-	if x.bulk == nil || !c.alone() {
-		return false
-	}
-	record := c.marshal()
-	if !x.solos.solo(x.bulk, c.seq, record) {
-		return false
-	}
-	s.unwritten.records[c.seq] = record
-	return true
-}
-
-// flush gives the clusters that later left their places.
-func (s *Store) flush() {
-	x := s.shared
-	if x.bulk == nil || len(x.bulk.solos) == 0 {
-		return
-	}
-	s.placePart(x.bulk)
-	x.bulk = newPart(bulkSlice)
 }
 
 // takeBack takes in that an entry is gone.

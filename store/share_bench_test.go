@@ -2,15 +2,23 @@ package store
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
-// Entries of another node that each begin a cluster, of texts of 60 words.
+// Entries of another node that each begin a cluster, of texts of 60 words. SPAMSIM_ENTRIES says how many.
 func BenchmarkApplyNewClusters(b *testing.B) {
-	const n = 2000
+	n := 2000
+	if more, err := strconv.Atoi(os.Getenv("SPAMSIM_ENTRIES")); err == nil {
+		n = more
+	}
 	from, err := Open("", Options{Key: []byte("k")})
 	if err != nil {
 		b.Fatal(err)
@@ -28,7 +36,7 @@ func BenchmarkApplyNewClusters(b *testing.B) {
 	for _, e := range entries {
 		octets += len(e.Value)
 	}
-	apply, settle := time.Duration(0), time.Duration(0)
+	apply, settle, longest := time.Duration(0), time.Duration(0), time.Duration(0)
 	for b.Loop() {
 		b.StopTimer()
 		to := open(b, filepath.Join(b.TempDir(), "db"), Options{Key: []byte("k")})
@@ -40,7 +48,7 @@ func BenchmarkApplyNewClusters(b *testing.B) {
 		b.StartTimer()
 		other.x.node = 0 // it is the one to look for those that are the same
 		at := cpu(b)
-		other.Apply(entries, false)
+		longest = max(longest, applied(other, entries))
 		applied := cpu(b)
 		for other.Settle(100) > 0 {
 		}
@@ -51,7 +59,37 @@ func BenchmarkApplyNewClusters(b *testing.B) {
 	}
 	b.ReportMetric(float64(apply.Nanoseconds())/float64(b.N*len(entries)), "cpu-ns/apply")
 	b.ReportMetric(float64(settle.Nanoseconds())/float64(b.N*len(entries)), "cpu-ns/settle")
+	b.ReportMetric(float64(longest.Microseconds()), "cpu-us/longest-lock")
 	b.ReportMetric(float64(octets)/float64(len(entries)), "octets/entry")
+}
+
+// applied is Apply, which returns the most processor time that mail had to wait for at once.
+func applied(p *Share, entries []Entry) (longest time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var r readier
+	for some := range slices.Chunk(entries, readySlice) {
+		b := r.ready(some, p.x.now().Add(time.Hour).Unix())
+		p.s.mu.Lock()
+		begun := threadCPU()
+		left := p.s.takeSolos(b)
+		longest = max(longest, threadCPU()-begun)
+		p.s.mu.Unlock()
+		for some := range slices.Chunk(left, applySlice) {
+			begun := threadCPU()
+			p.applySome(b, some, false, map[uint64]bool{})
+			longest = max(longest, threadCPU()-begun)
+		}
+	}
+	return longest
+}
+
+// threadCPU is the processor time of this thread.
+func threadCPU() time.Duration {
+	const clockThread = 3 // CLOCK_THREAD_CPUTIME_ID
+	var t syscall.Timespec
+	_, _, _ = syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockThread, uintptr(unsafe.Pointer(&t)), 0)
+	return time.Duration(t.Nano())
 }
 
 // cpu is the processor time that this process has taken, commits and all: a busy machine does not change it much.
@@ -61,4 +99,34 @@ func cpu(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Entries of another node that each count one more copy into a cluster that is known.
+func BenchmarkApplyCounts(b *testing.B) {
+	const n = 2000
+	x := newSite(b, 2, 1)
+	w := newWriter(1)
+	texts := make([][]string, n)
+	for i := range texts {
+		texts[i] = w.text(60)
+	}
+	octets, took, longest, all := 0, time.Duration(0), time.Duration(0), 0
+	for round := 0; b.Loop(); round++ {
+		b.StopTimer()
+		for i := range texts {
+			x.nodes[0].s.Count(traceOf(texts[i]), &Transaction{Message: fmt.Sprint(round, i), Sender: fmt.Sprint(round), Time: x.now})
+		}
+		entries := x.nodes[0].Changes(2 * n)
+		b.StartTimer()
+		begun := cpu(b)
+		longest = max(longest, applied(x.nodes[1].Share, entries))
+		took += cpu(b) - begun
+		all += len(entries)
+		for _, e := range entries {
+			octets += len(e.Value)
+		}
+	}
+	b.ReportMetric(float64(took.Nanoseconds())/float64(all), "cpu-ns/apply")
+	b.ReportMetric(float64(longest.Microseconds()), "cpu-us/longest-lock")
+	b.ReportMetric(float64(octets)/float64(all), "octets/entry")
 }

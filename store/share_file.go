@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
@@ -48,8 +50,7 @@ func (s *Store) sharedRow(k Key) keyValue {
 	if !ok {
 		return row
 	}
-	row.value = binary.LittleEndian.AppendUint64(nil, h.stamp)
-	row.value = append(binary.LittleEndian.AppendUint32(row.value, h.until), oneIf(h.gone))
+	row.value = h.appendTo(nil)
 	if k.Kind != KindPart {
 		row.value = append(row.value, x.values[k]...)
 	} else if seq := s.now(x.seqHere(k.Item)); x.parts[seq] != nil {
@@ -58,6 +59,89 @@ func (s *Store) sharedRow(k Key) keyValue {
 		}
 	}
 	return row
+}
+
+// appendTo writes what the file has of every entry.
+func (h held) appendTo(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, h.stamp)
+	return append(binary.LittleEndian.AppendUint32(b, h.until), oneIf(h.gone))
+}
+
+// rowsOf are the rows of solos that other nodes told of: each one's record, its entry and its seq, all in the order of their
+// keys, so that the file is walked once.
+func rowsOf(all []begun) []keyValue {
+	rows := make([]keyValue, 0, 3*len(all))
+	const octets = 8 + keySize + 13 + keySize + 8
+	room := make([]byte, 0, octets*len(all))
+	put := func(write func([]byte) []byte) []byte {
+		from := len(room)
+		room = write(room)
+		return room[from:len(room):len(room)]
+	}
+	number := func(n uint64) func([]byte) []byte {
+		return func(b []byte) []byte { return binary.BigEndian.AppendUint64(b, n) }
+	}
+	for i := range all {
+		rows = append(rows, keyValue{bucketClusters, put(number(all[i].seq)), all[i].record})
+	}
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b begun) int { return cmp.Compare(a.key.Item, b.key.Item) })
+	for i := range all {
+		rows = append(rows, keyValue{bucketShared, put(all[i].key.AppendTo), put(all[i].held.appendTo)})
+	}
+	for i := range all {
+		seq := func(b []byte) []byte { return binary.LittleEndian.AppendUint64(b, all[i].seq) }
+		rows = append(rows, keyValue{bucketShared, put(seqKey(all[i].key.Item).AppendTo), put(seq)})
+	}
+	return rows
+}
+
+// toBegin takes the solos of other nodes that are to be written now. What became something else meanwhile is left out, and
+// is then a change like others. The lock is not held, and given up now and then.
+func (s *Store) toBegin(all bool) (out []begun) {
+	s.mu.Lock()
+	taken := s.changes.takeBegun(all)
+	s.mu.Unlock()
+	out = taken[:0]
+	for some := range slices.Chunk(taken, lockedFor) {
+		s.mu.Lock()
+		out = s.stillBegun(out, some)
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// stillBegun appends those of all that are what they were to out.
+func (s *Store) stillBegun(out, all []begun) []begun {
+	x := s.shared
+	for _, b := range all {
+		h, _ := x.get(b.key)
+		if s.unwritten.records[b.seq] != nil && h == b.held && x.local[b.key.Item] == b.seq {
+			out = append(out, b)
+			continue
+		}
+		s.changes.cluster(b.seq)
+		s.changes.share(b.key)
+		s.changes.share(seqKey(b.key.Item))
+	}
+	return out
+}
+
+// waiting says whether solos of other nodes wait for a commit.
+func (s *Store) waiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.changes.begun) > 0
+}
+
+// maxBehind is how many solos of other nodes may wait for a commit: some 120 MB.
+const maxBehind = 2 * begunAtOnce
+
+// behind says whether so many wait.
+func (s *Store) behind() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.changes.begun) > maxBehind
 }
 
 // loadShared reads the rows; b is nil in a file of before there was such a bucket.

@@ -1,5 +1,7 @@
 package store
 
+import "slices"
+
 // What the rest of the package tells of; each does nothing in a store that does not share. The lock is held.
 
 // apart keeps the one part of a cluster apart from it, since it is going to have another.
@@ -224,11 +226,21 @@ func (s *Store) rebuild(seq uint64) {
 func (s *Store) refill(seq uint64, p *portion) {
 	c, m := s.whole(seq), &s.memory
 	h, _ := m.handle(seq)
-	had := map[uint32]bool{}
-	for _, e := range m.elements(c) {
+	if es := m.elements(c); !slices.EqualFunc(es, p.elements, func(a, b element) bool { return a.id == b.id }) {
+		m.lead(h, es, p.elements)
+	}
+	m.setCopies(c, p.copies)
+	c.fill(p)
+	s.changes.cluster(seq)
+}
+
+// lead lets features lead to a cluster instead of those that it had.
+func (m *memory) lead(h uint32, was, is []element) {
+	had := make(map[uint32]bool, len(was))
+	for _, e := range was {
 		had[e.id] = true
 	}
-	for _, e := range p.elements {
+	for _, e := range is {
 		if !had[e.id] {
 			m.post.add(e.id, h)
 		}
@@ -237,9 +249,6 @@ func (s *Store) refill(seq uint64, p *portion) {
 	for id := range had {
 		m.post.remove(id, h)
 	}
-	m.setCopies(c, p.copies)
-	c.fill(p)
-	s.changes.cluster(seq)
 }
 
 // forgotten comes after a message was taken out of a cluster that has others.

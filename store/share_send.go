@@ -6,11 +6,11 @@ func (p *Share) Changes(limit int) []Entry {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	var out []Entry
-	for k := range p.x.outbox {
-		if len(out) == limit {
+	for len(out) < limit {
+		k, more := p.x.outbox.next()
+		if !more {
 			break
 		}
-		delete(p.x.outbox, k)
 		e, ok := p.s.entry(k)
 		if !ok {
 			continue
@@ -29,7 +29,7 @@ func (p *Share) Unsent(keys []Key) {
 	defer p.s.mu.Unlock()
 	for _, k := range keys {
 		if _, ok := p.x.get(k); ok && k.Origin == p.x.node {
-			p.x.outbox[k] = struct{}{}
+			p.x.outbox.put(k)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (p *Share) Insist(entries []Entry) {
 		}
 		h.stamp = x.tick()
 		x.hold(e.Key, h)
-		x.outbox[e.Key] = struct{}{}
+		x.outbox.put(e.Key)
 		p.s.changes.share(e.Key)
 	}
 }
@@ -119,12 +119,33 @@ func (s *Store) entry(k Key) (e Entry, ok bool) {
 		e.Value, ok = s.shared.values[k]
 		return e, ok
 	}
+	if e.Value, ok = s.valueOfSolo(k); ok {
+		return e, true
+	}
 	p := s.partOf(k)
 	if p == nil {
 		return Entry{}, false
 	}
 	e.Value = p.marshal()
 	return e, true
+}
+
+// valueOfSolo is the value of a part that is all of its cluster, where that is a solo and its record can be read.
+func (s *Store) valueOfSolo(k Key) (value []byte, ok bool) {
+	x := s.shared
+	seq := x.seqHere(k.Item)
+	if seq = s.now(seq); seq == 0 || !x.alone(seq, k) {
+		return nil, false
+	}
+	h, ok := s.memory.handle(seq)
+	if !ok || s.memory.at(h).state != alone {
+		return nil, false
+	}
+	s.withRecord(seq, func(record []byte) error {
+		value, ok = appendValue(make([]byte, 0, len(record)), record)
+		return nil
+	})
+	return value, ok
 }
 
 // partOf is the part of a key, nil where it is not kept.

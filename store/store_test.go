@@ -209,7 +209,7 @@ func TestFailedCommitIsTriedAgain(t *testing.T) {
 	w := newWriter(5)
 	text := w.text(100)
 	s.Count(traceOf(text), from(1))
-	if err := s.commits.write(s, closed.Update); err == nil {
+	if err := s.commits.write(s, closed.Update, true); err == nil {
 		t.Fatal("a closed database took a commit")
 	}
 	if <-told == nil || s.Stats().Failures == 0 {

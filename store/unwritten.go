@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"maps"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
@@ -18,6 +19,15 @@ type unwritten struct {
 
 // written takes out what a commit has brought to the file, but for what has changed since.
 func (s *Store) written(done *changes) {
+	for some := range slices.Chunk(done.begun, lockedFor) {
+		s.mu.Lock()
+		for i := range some {
+			delete(s.unwritten.records, some[i].seq)
+		}
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for seq := range done.clusters {
 		delete(s.unwritten.records, seq)
 	}
@@ -110,18 +120,29 @@ func (s *Store) full(h uint32) *cluster {
 		return s.memory.cluster(h)
 	}
 	c := &cluster{}
-	err := errNoRecord
-	if record := s.unwritten.records[at.seq]; record != nil {
-		err = c.unmarshal(record)
-	} else if s.db.Load() != nil {
-		err = s.view(func(tx *bbolt.Tx) error { return c.unmarshal(tx.Bucket(bucketClusters).Get(bigEndian(at.seq))) })
-	}
-	if err != nil {
+	if err := s.withRecord(at.seq, c.unmarshal); err != nil {
 		s.tell(err)
 		return s.memory.known(h)
 	}
 	c.seq, c.heat = at.seq, 1
 	return c
+}
+
+// withRecord calls do with the record of a solo, good until do returns; the lock is held.
+func (s *Store) withRecord(seq uint64, do func(record []byte) error) error {
+	if record := s.unwritten.records[seq]; record != nil {
+		return do(record)
+	}
+	if s.db.Load() == nil {
+		return errNoRecord
+	}
+	return s.view(func(tx *bbolt.Tx) error {
+		record := tx.Bucket(bucketClusters).Get(bigEndian(seq))
+		if record == nil {
+			return errNoRecord
+		}
+		return do(record)
+	})
 }
 
 var errNoRecord = errors.New("a message's record is missing")

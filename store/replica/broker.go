@@ -24,9 +24,12 @@ const (
 	blockFor  = 500 * time.Millisecond // a read that waits: cancelling does not end it
 	noBlock   = -1                     // a read that does not
 	patience  = 3 * time.Second        // for an answer
-	readCount = 64                     // batches
+	readCount = 16                     // batches
 	scanCount = 2048
 )
+
+// emptyStream is what comes before all batches.
+const emptyStream = "0-0"
 
 // ErrURL is returned for an address of a broker that cannot be.
 var ErrURL = errors.New("no address of a broker")
@@ -103,7 +106,7 @@ func (b *broker) newest(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("broker: %w", err)
 	}
 	if len(last) == 0 {
-		return "0-0", nil
+		return emptyStream, nil
 	}
 	return last[0].ID, nil
 }

@@ -69,7 +69,7 @@ const (
 	sendEvery   = 10 * time.Millisecond
 	sweepEvery  = time.Minute
 	keepStream  = 20 * time.Second // how long batches stay in the stream: who is away for longer compares himself with the state
-	batchSize   = 256              // entries
+	batchSize   = 1024             // entries
 	settleAtOne = 64               // clusters that are held against the others between two batches
 	longestWait = 2 * time.Second  // between two tries to reach the broker
 )
@@ -246,7 +246,7 @@ func (r *Replica) hear(data []byte, last map[[2]uint64]uint64) error {
 	last[from] = got.seq
 	entries := make([]store.Entry, 0, len(got.entries))
 	for _, s := range got.entries {
-		e, err := r.seal.open(s.key, s.value)
+		e, err := readEntry(s)
 		if err != nil {
 			r.refuse(err)
 			continue

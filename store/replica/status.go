@@ -144,7 +144,6 @@ func (a *about) digests() (out [store.Buckets]uint64, err error) {
 // meet beats once, to learn who else there is.
 func (r *Replica) meet(ctx context.Context, b *broker) error {
 	r.mu.Lock()
-	r.status.Sessions++
 	a := about{
 		Name: r.o.Name, Version: r.o.Version, Background: r.o.Background, Beat: uint64(time.Now().UnixNano()), Hour: hourNow(),
 		Lag: r.status.Lag, Clock: r.clock,
@@ -261,7 +260,10 @@ func (r *Replica) measure(ctx context.Context, b *broker) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status.State = n
-	r.status.Lag = max(0, atOf(newest).Sub(atOf(r.mark)))
+	r.status.Lag = 0
+	if r.mark != emptyStream {
+		r.status.Lag = max(0, atOf(newest).Sub(atOf(r.mark)))
+	}
 	return nil
 }
 
@@ -354,6 +356,7 @@ func (r *Replica) advance(id string) {
 func (r *Replica) joined(mark string) {
 	r.mu.Lock()
 	now := time.Now()
+	r.status.Sessions++
 	r.mark, r.status.Connected, r.status.Since, r.status.Error = mark, true, &now, ""
 	entries := r.share.Len()
 	r.mu.Unlock()

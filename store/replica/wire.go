@@ -88,13 +88,21 @@ func (s *sealer) entry(e *store.Entry) sealed {
 	return sealed{key, append(b, s.sum("e", key, b)...)}
 }
 
-// open reads an entry. Its value is not copied.
+// open reads an entry of the state. Its value is not copied.
 func (s *sealer) open(key, value []byte) (store.Entry, error) {
-	k, ok := store.ReadKey(key)
-	data, err := s.unseal("e", key, value)
-	if err != nil || !ok || len(data) < entryHead || len(data) > maxEntry {
+	if _, err := s.unseal("e", key, value); err != nil {
+		return store.Entry{}, fmt.Errorf("entry: %w", err)
+	}
+	return readEntry(sealed{key, value})
+}
+
+// readEntry reads an entry that is known to be of the site: that of a batch is, whose own seal is over all that is in it.
+func readEntry(s sealed) (store.Entry, error) {
+	k, ok := store.ReadKey(s.key)
+	if !ok || len(s.value) < entryHead+macSize || len(s.value) > maxEntry {
 		return store.Entry{}, fmt.Errorf("entry: %w", errForged)
 	}
+	data := s.value[:len(s.value)-macSize]
 	e := store.Entry{Key: k, Stamp: binary.BigEndian.Uint64(data), Until: binary.BigEndian.Uint32(data[8:])}
 	if data[12] != 0 {
 		e.Value = data[entryHead:]
