@@ -103,7 +103,7 @@ func (b *broker) close() { b.c.Close() }
 func (b *broker) newest(ctx context.Context) (string, error) {
 	last, err := b.c.XRevRangeN(ctx, keyStream, "+", "-", 1).Result()
 	if err != nil {
-		return "", fmt.Errorf("broker: %w", err)
+		return "", failed(err)
 	}
 	if len(last) == 0 {
 		return emptyStream, nil
@@ -128,7 +128,7 @@ func (b *broker) append(ctx context.Context, batch []byte, entries []sealed, old
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("broker: %w", err)
+		return failed(err)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (b *broker) read(ctx context.Context, after string, wait time.Duration) ([]
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("broker: %w", err)
+		return nil, failed(err)
 	}
 	var out []message
 	for _, s := range streams {
@@ -163,7 +163,7 @@ func (b *broker) state(ctx context.Context, bucket int, do func(part []sealed)) 
 	for cursor := uint64(0); ; {
 		fields, next, err := b.c.HScan(ctx, stateKey(bucket), cursor, "", scanCount).Result()
 		if err != nil {
-			return fmt.Errorf("broker: %w", err)
+			return failed(err)
 		}
 		part := make([]sealed, 0, len(fields)/2)
 		for i := 0; i+1 < len(fields); i += 2 {
@@ -182,7 +182,7 @@ func (b *broker) forget(ctx context.Context, bucket int, keys []string) error {
 		return nil
 	}
 	if err := b.c.HDel(ctx, stateKey(bucket), keys...).Err(); err != nil {
-		return fmt.Errorf("broker: %w", err)
+		return failed(err)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (b *broker) size(ctx context.Context) (n int64, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("broker: %w", err)
+		return 0, failed(err)
 	}
 	for _, c := range all {
 		n += c.(*redis.IntCmd).Val()
@@ -214,7 +214,7 @@ func (b *broker) beat(ctx context.Context, node uint32, about []byte) (all map[s
 		return nil
 	})
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("broker: %w", err)
+		return nil, time.Time{}, failed(err)
 	}
 	return nodes.Val(), clock.Val(), nil
 }

@@ -19,6 +19,7 @@ import (
 // The broker is killed again and again while three nodes count: what it lost is told again, and all come to hold the same.
 // SPAMSIM_KILLS is how often.
 func TestBrokerIsKilled(t *testing.T) {
+	t.Parallel()
 	broker := redistest.Start(t, "--appendfsync", "everysec")
 	nodes := []*node{newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b"), newNode(t, broker.URL(), "c")}
 	const each = 60
@@ -59,6 +60,7 @@ func (n *node) total() (sum int) {
 // A node is killed, by which it loses what it had not committed, but nothing that it had told: it has it from its peers.
 // What was learnt and is on disk is told when it comes back, though it had no broker to tell it to.
 func TestNodeIsKilled(t *testing.T) {
+	t.Parallel()
 	broker := redistest.Start(t)
 	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
 	for i := range 20 {
@@ -103,6 +105,7 @@ func crash(t *testing.T, n *node, do func()) {
 
 // A state that is lost or old is made whole by the nodes that are there, also what those have said that are not.
 func TestStateIsLost(t *testing.T) {
+	t.Parallel()
 	broker := redistest.Start(t)
 	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
 	for i := range 20 {
@@ -198,6 +201,7 @@ func (p *proxy) set(cut bool) {
 // While the network between a node and the broker is cut, both sides go on and miss each other's; afterwards a campaign
 // that both have seen is one, and all that was said holds.
 func TestNetworkIsCut(t *testing.T) {
+	t.Parallel()
 	broker := redistest.Start(t)
 	p := newProxy(t, broker.Addr)
 	a, b := newNode(t, broker.URL(), "a"), newNode(t, "redis://"+p.Addr().String(), "b")
@@ -220,6 +224,7 @@ func TestNetworkIsCut(t *testing.T) {
 
 // A broker that hangs does not keep mail waiting: all of it is judged before the broker goes on.
 func TestBrokerHangs(t *testing.T) {
+	t.Parallel()
 	broker := redistest.Start(t)
 	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
 	a.count(1, 0)
@@ -237,6 +242,7 @@ func TestBrokerHangs(t *testing.T) {
 
 // Who has another key is not heard, and does not hear.
 func TestStranger(t *testing.T) {
+	t.Parallel()
 	broker := redistest.Start(t)
 	a, b := newNode(t, broker.URL(), "a"), newNode(t, broker.URL(), "b")
 	a.count(1, 0)
@@ -267,6 +273,7 @@ func TestKeyOfStore(t *testing.T) {
 
 // All keys of the site lie in one slot of a Redis Cluster of three shards.
 func TestRedisCluster(t *testing.T) {
+	t.Parallel()
 	var shards []*redistest.Server
 	for range 3 {
 		shards = append(shards, redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000"))

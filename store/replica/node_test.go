@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"crypto/x509"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -20,6 +21,7 @@ type node struct {
 	name  string
 	url   string
 	key   []byte
+	roots *x509.CertPool
 }
 
 func newNode(t testing.TB, url, name string) *node {
@@ -39,7 +41,7 @@ func (n *node) open(t testing.TB) {
 	if n.share, err = n.Store.Share(n.name, n.key); err != nil {
 		t.Fatal(err)
 	}
-	if n.Replica, err = Start(n.share, Options{URL: n.url, Name: n.name, Key: n.key, Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
+	if n.Replica, err = Start(n.share, Options{URL: n.url, Name: n.name, Key: n.key, Roots: n.roots, Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -42,6 +42,7 @@ func (n *node) copies(campaign int) int {
 
 // What one node counts the other knows, under the same id.
 func TestTwoNodes(t *testing.T) {
+	t.Parallel()
 	url := redistest.Start(t).URL()
 	a, b := newNode(t, url, "a"), newNode(t, url, "b")
 	for i := range 6 {
@@ -69,6 +70,7 @@ func TestTwoNodes(t *testing.T) {
 
 // Copies that come to three nodes at once make one cluster, of one id, on all of them.
 func TestAllAtOnce(t *testing.T) {
+	t.Parallel()
 	url := redistest.Start(t).URL()
 	nodes := []*node{newNode(t, url, "a"), newNode(t, url, "b"), newNode(t, url, "c")}
 	for i, n := range nodes {

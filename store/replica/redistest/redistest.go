@@ -2,6 +2,7 @@
 package redistest
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -33,21 +35,32 @@ type Server struct {
 
 	t    testing.TB
 	args []string
+	tls  *tls.Config // nil: it speaks none
 	cmd  *exec.Cmd
 }
 
 // Start starts a redis-server that keeps a file of what it is told, with further arguments, until the test ends.
 func Start(t testing.TB, more ...string) *Server {
 	t.Helper()
+	s := prepare(t)
+	s.args = append(append([]string{"--port", s.port()}, s.args...), more...)
+	s.Run()
+	return s
+}
+
+func prepare(t testing.TB) *Server {
+	t.Helper()
 	Need(t)
 	dir := t.TempDir()
 	s := &Server{t: t, Addr: freeAddr(t)}
-	_, port, _ := net.SplitHostPort(s.Addr)
-	s.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "yes",
-		"--logfile", filepath.Join(dir, "log")}, more...)
-	s.Run()
+	s.args = []string{"--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "yes", "--logfile", filepath.Join(dir, "log")}
 	t.Cleanup(s.Kill)
 	return s
+}
+
+func (s *Server) port() string {
+	_, port, _ := net.SplitHostPort(s.Addr)
+	return port
 }
 
 // Run starts the server that was killed, with what it had on disk.
@@ -59,7 +72,7 @@ func (s *Server) Run() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	Eventually(s.t, "redis-server answers", func() bool { return s.Ask("PING\r\n", "+PONG\r\n") })
+	Eventually(s.t, "redis-server answers", func() bool { return s.Ask("PING\r\n", "+PONG\r\n") || s.Ask("PING\r\n", "-NOAUTH") })
 }
 
 // Ask sends a command and says whether the answer begins as it should.
@@ -69,6 +82,9 @@ func (s *Server) Ask(command, answer string) bool {
 		return false
 	}
 	defer c.Close()
+	if s.tls != nil {
+		c = tls.Client(c, s.tls)
+	}
 	_ = c.SetDeadline(time.Now().Add(time.Second))
 	fmt.Fprint(c, command)
 	b := make([]byte, len(answer))
@@ -96,7 +112,7 @@ func Join(t testing.TB, servers ...*Server) {
 
 // Kill kills the server, and may be called again.
 func (s *Server) Kill() {
-	if s.cmd.ProcessState == nil {
+	if s.cmd != nil && s.cmd.ProcessState == nil {
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
 	}
@@ -113,10 +129,16 @@ func (s *Server) Signal(sig syscall.Signal) {
 // URL is what peers.url is to say.
 func (s *Server) URL() string { return "redis://" + s.Addr }
 
+// given are the ports that servers of this process have: one that was killed comes back to its own.
+var given sync.Map
+
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for range 1000 { // below what Linux gives to connections; a Redis Cluster takes 10,000 above each as well
 		addr := fmt.Sprint("127.0.0.1:", 10500+rand.IntN(1500))
+		if _, taken := given.LoadOrStore(addr, true); taken {
+			continue
+		}
 		if l, err := net.Listen("tcp", addr); err == nil {
 			l.Close()
 			return addr
