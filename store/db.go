@@ -414,6 +414,7 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, al
 		s.mu.Unlock()
 		return nil
 	}
+	s.bringAlong()
 	todo, taken := s.pending(), s.changes
 	s.changes.reset()
 	s.mu.Unlock()

@@ -127,6 +127,33 @@ func (s *Store) stillBegun(out, all []begun) []begun {
 	return out
 }
 
+// bringAlong lets solos of other nodes that wait be written with the changes that name them: the file never has what is said
+// of a number without the number. The lock is held.
+func (s *Store) bringAlong() {
+	all := s.changes.begun
+	if len(all) == 0 {
+		return
+	}
+	x, named := s.shared, map[uint64]bool{}
+	for seq := range s.changes.clusters {
+		named[seq], named[s.moved[seq]] = true, true
+	}
+	for k := range s.changes.shared {
+		named[x.local[k.Item]] = true
+		if k.Kind == KindEdge {
+			to, _ := readEdge(x.values[k]) // what cannot be read names nothing
+			named[x.local[to]] = true
+		}
+	}
+	for seq := range named {
+		if i, ok := slices.BinarySearchFunc(all, seq, func(b begun, seq uint64) int { return cmp.Compare(b.seq, seq) }); ok {
+			s.changes.cluster(seq)
+			s.changes.share(all[i].key)
+			s.changes.share(seqKey(all[i].key.Item))
+		}
+	}
+}
+
 // waiting says whether solos of other nodes wait for a commit.
 func (s *Store) waiting() bool {
 	s.mu.Lock()

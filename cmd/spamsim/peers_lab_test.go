@@ -5,16 +5,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"spamsim/cmd/spamsim/internal/lab"
 	"spamsim/store"
 	"spamsim/store/replica/redistest"
 )
 
-// startSite runs daemons that share a memory through a broker, each behind its own SMTP listener.
-func startSite(t *testing.T, url string, nodes int) []*daemon {
+// startSite runs daemons that share a memory through a broker, each behind its own SMTP listener, with further lines of
+// configuration.
+func startSite(t *testing.T, url string, nodes int, more string) []*daemon {
 	t.Helper()
 	key := filepath.Join(t.TempDir(), "peers.key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("5e", 32)+"\n"), 0o600); err != nil {
@@ -22,7 +26,7 @@ func startSite(t *testing.T, url string, nodes int) []*daemon {
 	}
 	var out []*daemon
 	for range nodes {
-		out = append(out, start(t, testConfig(t, fmt.Sprintf("[peers]\nurl = %q\nkey_file = %q\n", url, key))))
+		out = append(out, start(t, testConfig(t, fmt.Sprintf("%s\n[peers]\nurl = %q\nkey_file = %q\n", more, url, key))))
 	}
 	return out
 }
@@ -58,7 +62,7 @@ func copyOf(n int) []byte {
 func TestCampaignOverThreeNodes(t *testing.T) {
 	const copies = 15
 	alone := start(t, testConfig(t, ""))
-	site := startSite(t, redistest.Start(t).URL(), 3)
+	site := startSite(t, redistest.Start(t).URL(), 3, "")
 	for i := range copies {
 		d := site[i%len(site)]
 		for _, to := range []*daemon{d, alone} {
@@ -80,4 +84,61 @@ func TestCampaignOverThreeNodes(t *testing.T) {
 	if !slices.Equal(got, want) || strings.Count(strings.Join(want, " "), "bulk") != copies-4 {
 		t.Errorf("on three nodes %v, on one %v", got, want)
 	}
+}
+
+// Mail does not wait for a broker that hangs: while it is stopped, every message is judged as ever. How long the messages took
+// with the broker well and hanging, in turns so that what else the machine does is the same for both, is printed;
+// SPAMSIM_MESSAGES says of how many.
+func TestMailWhileBrokerHangs(t *testing.T) {
+	messages, turns := 100, 4
+	if n, err := strconv.Atoi(os.Getenv("SPAMSIM_MESSAGES")); err == nil {
+		messages = n
+	}
+	broker := redistest.Start(t)
+	sink := lab.StartSink(t, lab.SinkConfig{})
+	site := startSite(t, broker.URL(), 2, fmt.Sprintf("[smtp]\nlisten = [\"127.0.0.1:0\"]\nnext_hop = \"smtp://%s\"\n", sink.Addr))
+	mails := madeUp(2 * messages)
+	c := lab.Dial(t, site[0].smtp[0].String())
+	c.Must("EHLO client.example")
+	var well, hangs []time.Duration
+	for turn := range turns {
+		lab.Eventually(t, "the nodes are connected", func() bool { return site[0].standing().Connected && site[1].standing().Connected })
+		part := mails[turn*len(mails)/turns : (turn+1)*len(mails)/turns]
+		well = append(well, timeAll(t, c, part[:len(part)/2])...)
+		broker.Signal(syscall.SIGSTOP)
+		hangs = append(hangs, timeAll(t, c, part[len(part)/2:])...)
+		broker.Signal(syscall.SIGCONT)
+	}
+	t.Logf("of %d messages each: broker well p50 %v, p99 %v; hanging p50 %v, p99 %v", len(well),
+		quantile(well, 0.5), quantile(well, 0.99), quantile(hangs, 0.5), quantile(hangs, 0.99))
+	if got := sink.Wait(t, len(mails)); len(got) != len(mails) {
+		t.Errorf("%d messages of %d arrived", len(got), len(mails))
+	}
+	for _, m := range sink.Mails() {
+		if !strings.HasPrefix(string(m.Content), "X-Spamsim: clean") {
+			t.Fatalf("not judged: %.80s", m.Content)
+		}
+	}
+	lab.Eventually(t, "the other node learns of all", func() bool { return site[1].store.Stats().Clusters == len(mails) })
+}
+
+// timeAll returns how long each took, from its envelope to the answer to its final dot.
+func timeAll(t *testing.T, c *lab.Client, mails [][]byte) (took []time.Duration) {
+	t.Helper()
+	for _, m := range mails {
+		begun := time.Now()
+		c.Must("MAIL FROM:<sender@bulk.example>", "RCPT TO:<rcpt@site.example>")
+		c.Must("DATA")
+		if reply := c.Content(m); reply[0] != '2' {
+			t.Fatal(reply)
+		}
+		took = append(took, time.Since(begun))
+	}
+	return took
+}
+
+// quantile of times, in place.
+func quantile(all []time.Duration, p float64) time.Duration {
+	slices.Sort(all)
+	return all[int(p*float64(len(all)-1))].Round(10 * time.Microsecond)
 }

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// Solos of other nodes are written later than what changes; a kill between leaves a file that has none of what was said of
+// them, or the solo too, so that all of it can be told again.
+func TestKilledBeforeSolosAreWritten(t *testing.T) {
+	x := newSite(t, 1, 1)
+	message := func(i int) (*Trace, *Transaction) {
+		at := from(i)
+		at.Time = x.now
+		return traceOf(newWriter(uint64(i)).text(60)), at
+	}
+	for i := range 20 {
+		x.nodes[0].s.Count(message(i))
+	}
+	parts := x.nodes[0].Changes(1000)
+	for i := range 10 {
+		m, at := message(i)
+		x.nodes[0].s.Train(m, at, Spam)
+	}
+	all := append(parts, x.nodes[0].Changes(1000)...)
+
+	b := &siteNode{path: filepath.Join(t.TempDir(), "db")}
+	b.s = open(t, b.path, Options{Key: []byte("a key for tests"), Background: quickBackground()})
+	x.share(b, "b")
+	if err := b.s.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	close(b.s.commits.stop) // the test commits by itself
+	<-b.s.commits.ended
+	b.Apply(all, false)
+	if err := b.s.commits.write(b.s, b.s.db.Load().Update, false); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(b.s.changes.begun); n != 20 {
+		t.Fatalf("%d solos wait", n)
+	}
+	file, err := os.ReadFile(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.s.db.Load().Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	killed := &siteNode{path: filepath.Join(t.TempDir(), "db")}
+	if err := os.WriteFile(killed.path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	killed.s = open(t, killed.path, Options{Background: quickBackground()})
+	t.Cleanup(func() { killed.s.Close() })
+	x.share(killed, "b")
+	if n := killed.s.Stats().Clusters; n != 10 {
+		t.Errorf("%d clusters were written, want those that were labelled", n)
+	}
+	killed.Apply(all, false)
+	x.nodes = append(x.nodes, killed)
+	x.same()
+}
+
+// What a commit could not write is written by the next.
+func TestSolosAreWrittenAgain(t *testing.T) {
+	x := newSite(t, 2, 1)
+	a, b := x.nodes[0], x.nodes[1]
+	at := from(1)
+	at.Time = x.now
+	a.s.Count(traceOf(newWriter(1).text(60)), at)
+	x.quiet()
+	err := b.s.commits.between(func() error {
+		return b.s.commits.write(b.s, func(func(*bbolt.Tx) error) error { return ErrClosed }, true)
+	})
+	if !errors.Is(err, ErrClosed) {
+		t.Errorf("a commit that is refused: %v", err)
+	}
+	x.reopen(b)
+	x.same()
+	if n := b.s.Stats().Clusters; n != 1 {
+		t.Errorf("%d clusters", n)
+	}
+}
