@@ -77,6 +77,9 @@ func (s *Store) judgeBy(q *query, x *Transaction, find func(*query) []match) (*j
 		m.c = s.full(m.handle)
 		j.members++
 	}
+	if j.members > 0 && s.taughtElsewhere(j.key) {
+		return j, s.again(j, j.matches[0].handle)
+	}
 	return j, s.evidence(j, x)
 }
 

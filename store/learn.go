@@ -16,25 +16,34 @@ func (s *Store) Train(t *Trace, x *Transaction, l Label) Learnt {
 	if ev.Abstain != "" {
 		return Learnt{Reason: ev.Abstain}
 	}
-	if ev.Known {
-		return s.relabel(s.delivery(j.key), j.key, l)
+	d := s.delivery(j.key)
+	switch {
+	case ev.Known && d == nil: // another node was taught it
+		return s.relabel(j.matches[0].c.seq, nil, j.key, l)
+	case ev.Known:
+		return s.relabel(s.now(d.seq), d, j.key, l)
 	}
-	return Learnt{Done: true, Cluster: s.id(s.count(j, x, l))}
+	out := Learnt{Done: true, Cluster: s.id(s.count(j, x, l))}
+	s.sayTaught(j.key)
+	return out
 }
 
-// relabel sets the label of the cluster that a message was counted into.
-func (s *Store) relabel(d *delivery, key uint64, l Label) Learnt {
-	seq := s.now(d.seq)
+// relabel sets the label of the cluster that a message was counted into, by whomever; d is nil where it was not this node.
+func (s *Store) relabel(seq uint64, d *delivery, key uint64, l Label) Learnt {
 	c := s.whole(seq)
 	out := Learnt{Done: c.label != l, Cluster: s.id(seq)}
 	if !out.Done {
 		out.Reason = "known"
 		return out
 	}
-	c.label, d.taught = l, true
+	c.label = l
 	s.spoken(c)
 	s.changes.cluster(seq)
-	s.remember(key, d)
+	if d != nil {
+		d.taught = true
+		s.remember(key, d)
+		s.sayTaught(key)
+	}
 	return out
 }
 

@@ -43,6 +43,7 @@ const (
 	KindFit                    // item: 0; what recent mail shows of sigma
 	KindTake                   // item: key of a message to be forgotten by whoever counted it
 	KindPerson                 // item: key of an address to be forgotten by all
+	KindTaught                 // item: key of a message that people taught this node
 )
 
 // A Key says what an entry is about and who wrote it.
@@ -92,6 +93,7 @@ type pooled struct {
 	fresh  []uint64          // foreign clusters, by seq, that were not held against the others yet
 	drops  map[uint64]bool   // numbers of clusters that people dropped
 	linked map[uint64]bool   // numbers of clusters that an edge begins or ends at
+	taught map[uint64]int    // by key of a message: how many other nodes were taught it
 	fits   map[uint32]*Store // of other nodes, by their number: nothing but the fits of these stores is used
 	counts int               // messages since the start
 	people []personAsked     // to be forgotten once the lock is free
@@ -130,7 +132,7 @@ func newSharing(node uint32) *pooled {
 	x := &pooled{
 		node: node, now: time.Now, digest: digests{}, values: map[Key][]byte{},
 		born: map[uint64]uint64{}, local: map[uint64]uint64{}, least: map[uint64]uint64{}, parts: map[uint64]*parts{}, words: map[uint64]remark{},
-		drops: map[uint64]bool{}, linked: map[uint64]bool{}, fits: map[uint32]*Store{},
+		drops: map[uint64]bool{}, linked: map[uint64]bool{}, taught: map[uint64]int{}, fits: map[uint32]*Store{},
 	}
 	for i := range x.held {
 		x.held[i] = map[Key]held{}
@@ -203,6 +205,7 @@ func (x *pooled) release(k Key) {
 	}
 	delete(x.held[k.Bucket()], k)
 	x.outbox.remove(k)
+	x.unteach(k)
 	delete(x.values, k)
 }
 
@@ -259,5 +262,10 @@ func (s *Store) publishAll() {
 	}
 	for from := range s.moved {
 		s.oneOf(s.now(from), from)
+	}
+	for key, r := range s.messages {
+		if r.taught() {
+			s.sayTaught(key)
+		}
 	}
 }

@@ -140,6 +140,8 @@ func (s *Store) takeValue(b *ready, i int, touched, dropped map[uint64]bool) err
 		return s.takeTake(e)
 	case KindPerson:
 		return s.takePerson(e)
+	case KindTaught:
+		return s.takeTaught(e)
 	}
 	return errNewer
 }
@@ -201,6 +203,7 @@ func (s *Store) unsettled(seq uint64) {
 // takeBack takes in that an entry is gone.
 func (s *Store) takeBack(k Key, touched map[uint64]bool) {
 	x := s.shared
+	x.unteach(k)
 	delete(x.values, k)
 	if k.Kind != KindPart || x.seqHere(k.Item) == 0 {
 		return

@@ -246,6 +246,9 @@ func (s *Store) loadEntry(k Key, r *reader) error {
 		return nil
 	}
 	v := append([]byte(nil), r.data...)
+	if k.Kind == KindTaught {
+		x.teach(k)
+	}
 	if k.Kind != KindPart {
 		x.values[k] = v
 	}

@@ -20,6 +20,7 @@ import (
 //	fit   as in the file (fit.go)
 //	take  ids of the message's features, u32 each
 //	person  role byte: Sender or Recipient
+//	taught  nothing
 const valueVersion = 1
 
 var (

@@ -331,6 +331,7 @@ func FuzzEntry(f *testing.F) {
 	f.Add(byte(KindDrop), uint64(1<<seqBits|1), []byte{valueVersion})
 	f.Add(byte(KindTake), uint64(7), []byte{valueVersion, 1, 2, 3, 4})
 	f.Add(byte(KindFit), uint64(0), []byte{valueVersion, 0, 0})
+	f.Add(byte(KindTaught), uint64(7), []byte{valueVersion})
 	s, err := Open("", Options{Key: []byte("k"), Background: shipped})
 	if err != nil {
 		f.Fatal(err)
@@ -350,6 +351,7 @@ func FuzzEntry(f *testing.F) {
 				t.Fatalf("%+v: %v", c, err)
 			}
 		}
+		mustBeReadAlike(t, &e)
 		if read, err := readPart(value); err == nil {
 			again, err := readPart(read.marshal())
 			if d := cmp.Diff(read, again, cmp.AllowUnexported(portion{}, crowd{}, tallied{}, element{})); err != nil || d != "" {
@@ -357,4 +359,35 @@ func FuzzEntry(f *testing.F) {
 			}
 		}
 	})
+}
+
+// mustBeReadAlike fails unless the record that is made of a part's value at once is that of the cluster that the value would
+// make, and says the same again.
+func mustBeReadAlike(t *testing.T, e *Entry) {
+	if !mayBegin(e) {
+		return
+	}
+	latest := time.Now().Unix()
+	record, ok := appendRecord(make([]byte, 0, recordSize(len(e.Value))), e.Value, latest)
+	if !ok {
+		return
+	}
+	d := decode(e.Value, latest)
+	if d.err != nil {
+		t.Fatalf("a record was made of %x: %v", e.Value, d.err)
+	}
+	c := &cluster{copies: 1}
+	c.fill(d.portion)
+	if got := c.marshal(); string(got) != string(record) || cap(record) != recordSize(len(e.Value)) {
+		t.Fatalf("record %x, of the cluster %x", record, got)
+	}
+	back, ok := appendValue(nil, record)
+	again := &cluster{}
+	if err := again.unmarshal(record); err != nil {
+		t.Fatal(err)
+	}
+	again.heat = 1
+	if want := portionOf(again).marshal(); !ok || string(back) != string(want) {
+		t.Fatalf("value %x, %v, of the cluster %x", back, ok, want)
+	}
 }

@@ -72,6 +72,9 @@ func (s *Store) remember(key uint64, d *delivery) {
 
 // disremember is the opposite.
 func (s *Store) disremember(key uint64) {
+	if s.messages[key].taught() {
+		s.untaught(key)
+	}
 	s.changes.gone(key, s.messages[key].arrival())
 	delete(s.messages, key)
 	delete(s.unwritten.deliveries, key)
