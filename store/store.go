@@ -156,7 +156,7 @@ func openStore(path string, o Options) (*Store, error) {
 		o.Window = 7 * 24 * time.Hour
 	}
 	if o.Timeout == 0 {
-		o.Timeout = time.Second
+		o.Timeout = inUseAfter
 	}
 	back, err := openBackground(path, o.Background)
 	if err != nil {
@@ -198,6 +198,9 @@ func openStore(path string, o Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// inUseAfter is how long Open waits for the lock of a file unless told otherwise.
+const inUseAfter = time.Second
 
 func newKey() []byte {
 	key := make([]byte, 32)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/configs"
+	"spamsim/store"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -16,6 +20,7 @@ func newConfig(a *app) *cobra.Command {
 	}
 	c.AddCommand(
 		newConfigDiff(a),
+		newConfigKey(a),
 		&cobra.Command{
 			Use:   "print",
 			Short: "Print the settings in effect, each with its origin",
@@ -47,5 +52,36 @@ func newConfig(a *app) *cobra.Command {
 			RunE:  func(*cobra.Command, []string) error { return a.printf("%s", configs.Sample) },
 		},
 	)
+	return c
+}
+
+func newConfigKey(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "key",
+		Short: "Print the key of the store, for peers.key_file of all hosts of a site",
+		Long: `A store keeps the key that it was made with, and hosts that share one memory need one key ("spamsim help peers"). Where one
+of them has a store that is worth keeping, let the key of that store be the site's. The daemon must not run meanwhile.
+The key is a secret: people and texts are known in the store, and to the peers, by hashes with it.`,
+		Example: "  (umask 077; spamsim config key >/etc/spamsim/peers.key)",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			conf, err := a.load()
+			if err != nil {
+				return err
+			}
+			key, err := store.KeyOf(conf.Store.Path)
+			if errors.Is(err, store.ErrInUse) {
+				return fmt.Errorf("%w: stop the daemon for a moment", err)
+			}
+			if err != nil {
+				return err
+			}
+			if len(key) < shortestKey {
+				return fmt.Errorf("%s: its key is shorter than peers.key_file must have", conf.Store.Path)
+			}
+			return a.printf("%x\n", key)
+		},
+	}
+	a.storeFlag(c)
 	return c
 }

@@ -142,3 +142,35 @@ func quantile(all []time.Duration, p float64) time.Duration {
 	slices.Sort(all)
 	return all[int(p*float64(len(all)-1))].Round(10 * time.Microsecond)
 }
+
+// A host that was alone keeps what it learnt when its store's key becomes the site's.
+func TestKeyOfTheStore(t *testing.T) {
+	conf := testConfig(t, "")
+	d := startAlone(t, conf)
+	if reply := lab.Send(t, d.smtp[0].String(), "a@bulk.example", []string{"b@site.example"}, copyOf(1)); reply[0] != '2' {
+		t.Fatal(reply)
+	}
+	printed := func(want int) string {
+		var out, trouble strings.Builder
+		if got := run([]string{"--config", conf.File, "config", "key"}, strings.NewReader(""), &out, &trouble); got != want {
+			t.Fatalf("status %d, want %d: %s%s", got, want, &out, &trouble)
+		}
+		return out.String() + trouble.String()
+	}
+	if got := printed(statusTemp); !strings.Contains(got, "stop the daemon") {
+		t.Errorf("while the daemon runs: %q", got)
+	}
+	if err := d.stop(5 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(t.TempDir(), "peers.key")
+	if err := os.WriteFile(key, []byte(printed(statusDone)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := redistest.Start(t).URL()
+	peers := fmt.Sprintf("[peers]\nurl = %q\nkey_file = %q\n", url, key)
+	other := start(t, testConfig(t, peers))
+	kept := testConfig(t, fmt.Sprintf("[store]\npath = %q\n%s", conf.Store.Path, peers))
+	start(t, kept)
+	lab.Eventually(t, "the other learns what the first knew", func() bool { return other.known() == 1 })
+}

@@ -1,0 +1,12 @@
+package store
+
+// KeyOf returns the key that the store at path was made with, by which it knows people and texts. The errors are those of
+// Open: ErrInUse while a daemon has the file.
+func KeyOf(path string) ([]byte, error) {
+	s := &Store{opts: Options{ReadOnly: true, Timeout: inUseAfter}}
+	key, err := s.openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return key, s.db.Load().Close()
+}
