@@ -26,6 +26,7 @@ func (p *Share) Apply(entries []Entry, adopt bool) {
 		b := r.ready(part, latest)
 		p.s.mu.Lock()
 		left := p.s.takeSolos(b)
+		p.s.bound(p.x.now().Unix(), 0) // a node that gets no mail has a limit too
 		p.s.mu.Unlock()
 		for some := range slices.Chunk(left, applySlice) {
 			p.applySome(b, some, adopt, dropped)

@@ -66,6 +66,27 @@ func TestKilledBeforeSolosAreWritten(t *testing.T) {
 	x.same()
 }
 
+// A node that counts nothing itself keeps to its limit all the same, and to what it was told.
+func TestOthersKeepToTheLimit(t *testing.T) {
+	x := newSite(t, 2, 1)
+	const limit = 100
+	x.nodes[1].s.opts.Limit = limit
+	for i := range 5 * limit {
+		at := from(i)
+		at.Time = x.now
+		x.nodes[0].s.Count(traceOf(newWriter(uint64(i)).text(60)), at)
+	}
+	told := x.nodes[0].Changes(1000)
+	x.nodes[1].Apply(told, false)
+	if n := x.nodes[1].s.Stats().Clusters; n > limit || n < limit/2 {
+		t.Errorf("%d clusters, want at most %d", n, limit)
+	}
+	x.nodes[1].Apply(told, false)
+	if n := x.nodes[1].s.Stats().Clusters; n > limit || x.nodes[1].Digest(0) != x.nodes[0].Digest(0) {
+		t.Errorf("%d clusters after it was told again", n)
+	}
+}
+
 // What a commit could not write is written by the next.
 func TestSolosAreWrittenAgain(t *testing.T) {
 	x := newSite(t, 2, 1)
