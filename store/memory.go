@@ -124,7 +124,7 @@ const leading = 64
 // by all features.
 const (
 	rareHolders = 16
-	maxWork     = 768
+	maxWork     = 512
 )
 
 // holders are the clusters that hold a common feature, n of them, and its weight.
@@ -155,7 +155,9 @@ const (
 func (m *memory) verify(q *query) []match {
 	s := &m.scratch
 	out, best := s.matches[:0], 0.0
-	for i, c := range s.foremost(s.front[:0], maxVerified) {
+	front := s.foremost(s.front[:0], maxVerified)
+	m.touch(front[:min(fewVerified, len(front))])
+	for i, c := range front {
 		if i >= fewVerified && best < faint && c.evidence < joinScore {
 			break
 		}
@@ -165,6 +167,20 @@ func (m *memory) verify(q *query) []match {
 	}
 	slices.SortFunc(out, func(a, b match) int { return cmp.Compare(b.score, a.score) })
 	return out
+}
+
+// touch asks for what measuring the candidates reads, so that the processor waits for all of it at a time.
+func (m *memory) touch(front []candidate) {
+	touched := byte(0)
+	for _, c := range front {
+		touched |= byte(m.at(c.handle()).state)
+	}
+	for _, c := range front {
+		if s := m.at(c.handle()); s.state == alone {
+			touched |= m.ids.at(s.place)[0]
+		}
+	}
+	m.post.touched = touched
 }
 
 // begin makes c the cluster of one message.

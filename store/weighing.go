@@ -95,7 +95,7 @@ func (w *weighing) weigh(m *memory, t *Trace, part float64) {
 		if beyond(u, enough*float64(weight)) {
 			continue
 		}
-		rank := float32(-math.Log(u) / float64(weight))
+		rank := float32(-logarithm(u) / float64(weight))
 		w.order = append(w.order, uint64(math.Float32bits(rank))<<32|uint64(len(w.all)))
 		w.all = append(w.all, queried{idOf(uint32(keyed)), uint8(static * weightUnit), weight, rank, draw})
 	}

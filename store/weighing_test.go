@@ -15,7 +15,7 @@ func ofLowestRank(m *memory, t *Trace) (out []queried) {
 			continue
 		}
 		keyed := mix(f.hash ^ m.key)
-		rank := -math.Log(uniform(mix(keyed))) / float64(float32(static))
+		rank := -logarithm(uniform(mix(keyed))) / float64(float32(static))
 		out = append(out, queried{idOf(uint32(keyed)), uint8(static * weightUnit), float32(static), float32(rank), mix(keyed)})
 	}
 	slices.SortFunc(out, func(a, b queried) int { return cmp.Compare(a.rank, b.rank) })
