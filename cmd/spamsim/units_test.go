@@ -53,6 +53,9 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
+	if got := strings.Join(service["SystemCallFilter"], " "); !strings.Contains(got, "landlock_create_ruleset landlock_add_rule landlock_restrict_self") {
+		t.Errorf("the daemon cannot confine itself: SystemCallFilter %q", got)
+	}
 	stop, err := time.ParseDuration(service["TimeoutStopSec"][0])
 	if err != nil || stop < conf.Limits.StopTime.Duration+10*time.Second {
 		t.Errorf("TimeoutStopSec is %v, limits.stop_time %v, %v", stop, conf.Limits.StopTime, err)

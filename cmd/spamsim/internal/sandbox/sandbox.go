@@ -4,9 +4,11 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -24,11 +26,14 @@ var system = []string{"/etc", "/usr/share", "/usr/lib/ssl", "/usr/local/share", 
 
 // Restrict leaves the process what lies below these folders, to read or to write too, and what the system has for all. A
 // folder that is not there is left out; it cannot be reached either once it is. active is false where the kernel has no
-// Landlock; an old one does as much of it as it can.
+// Landlock, or it is switched off; an old one does as much of it as it can.
 func Restrict(read, write []string) (active bool, err error) {
 	abi, err := ll.LandlockGetABIVersion()
-	if err != nil || abi < 1 {
+	if errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EOPNOTSUPP) || err == nil && abi < 1 {
 		return false, nil
+	}
+	if err != nil { // such as EPERM, of a filter of system calls
+		return false, fmt.Errorf("landlock: %w", err)
 	}
 	if _, err := os.ReadDir("/proc/self/task"); err != nil {
 		return false, fmt.Errorf("threads cannot be listed: %w", err) // libpsx, which does so with cgo, would end the process

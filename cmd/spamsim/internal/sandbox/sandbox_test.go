@@ -2,24 +2,54 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
-// envDir makes the test binary confine itself and try what it can still do in the folders below.
-const envDir = "SPAMSIM_TEST_SANDBOX"
+// envDir makes the test binary confine itself and try what it can still do in the folders below, and envErrno lets the kernel
+// answer with this number when it is asked for Landlock.
+const (
+	envDir   = "SPAMSIM_TEST_SANDBOX"
+	envErrno = "SPAMSIM_TEST_ERRNO"
+)
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(envDir); dir != "" {
+		if errno, err := strconv.Atoi(os.Getenv(envErrno)); err == nil {
+			forbid(unix.SYS_LANDLOCK_CREATE_RULESET, uint32(errno))
+		}
 		_ = json.NewEncoder(os.Stdout).Encode(try(dir))
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// forbid has the kernel answer a system call with an error, as a service manager's filter does (seccomp(2)).
+func forbid(call, errno uint32) {
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the call's number, the first field of seccomp_data
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: call},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | errno},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		panic(err)
+	}
+	if _, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program))); e != 0 {
+		panic(e)
+	}
 }
 
 // deeds are what a process might do; each is named for whether it is still to be possible.
@@ -86,6 +116,33 @@ func try(dir string) outcome {
 	return o
 }
 
+// confined is what a process could do that confined itself, with more in its environment.
+func confined(t *testing.T, dir string, env ...string) (o outcome) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), envDir+"="+dir, "GORACE=atexit_sleep_ms=0"), env...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &o); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	return o
+}
+
+// TestRestrictForbidden: a kernel that cannot is no error, a filter of system calls that forbids it is one.
+func TestRestrictForbidden(t *testing.T) {
+	for errno, want := range map[syscall.Errno]string{
+		syscall.ENOSYS: "", syscall.EOPNOTSUPP: "", syscall.EPERM: "landlock: operation not permitted",
+	} {
+		if got := confined(t, t.TempDir(), fmt.Sprintf("%s=%d", envErrno, errno)); got.Active || got.Err != want {
+			t.Errorf("%v: %+v, want the error %q", errno, got, want)
+		}
+	}
+}
+
 // TestRestrict: a process of its own confines itself and tries. Where the kernel has no Landlock nothing is in the way.
 func TestRestrict(t *testing.T) {
 	dir := t.TempDir()
@@ -102,17 +159,7 @@ func TestRestrict(t *testing.T) {
 	if err := os.Symlink("read", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envDir+"="+dir, "GORACE=atexit_sleep_ms=0")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got outcome
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatalf("%v in %q", err, out)
-	}
+	got := confined(t, dir)
 	if got.Err != "" {
 		t.Fatal(got.Err)
 	}
