@@ -70,8 +70,8 @@ func readBackground(data []byte) (*background, error) {
 		if !ok || id > math.MaxUint32 || step > maxStep {
 			return nil, fmt.Errorf("%w: it is cut or damaged", ErrBackground)
 		}
-		for range step {
-			b.counts.add(uint32(id), 1)
+		if step > 0 {
+			b.counts.add(uint32(id), int(step))
 		}
 	}
 	if !ok {

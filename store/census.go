@@ -25,7 +25,7 @@ func (c *census) count(id uint32) int {
 	return max(0, int(uint32(*c.slot(id)))-1)
 }
 
-// add changes the count of a feature by 1 or -1 and returns the new one. A count of 0 keeps its slot until the next
+// add changes the count of a feature, at the least to 0, and returns the new one. A count of 0 keeps its slot until the next
 // growth.
 func (c *census) add(id uint32, by int) int {
 	if 4*(c.used+1) > 3*len(c.slots) {
