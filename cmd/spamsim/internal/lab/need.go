@@ -19,7 +19,7 @@ import (
 const NoSkip = "SPAMSIM_NO_SKIP"
 
 // Patience bounds every wait of the lab. It is a watchdog, far above what any step takes, not a measure.
-const Patience = 30 * time.Second
+const Patience = time.Minute
 
 // programs names the program by which an installed Debian package is known, where it is not the package's own name.
 // Servers lie outside an ordinary user's path.
