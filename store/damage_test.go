@@ -135,6 +135,13 @@ func TestUncleanStop(t *testing.T) {
 	if _, err := os.Stat(path + openMark); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("closed, and its mark is there: %v", err)
 	}
+	again := open(t, path, Options{})
+	if _, err := os.Stat(path + openMark); err != nil {
+		t.Errorf("opened after a clean stop, and no mark: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
 	write(t, path+openMark, nil)
 	s := open(t, path, Options{OnDamage: func(_ string, err error) { t.Errorf("a sound file: %v", err) }})
 	if ev := s.Judge(traceOf(text), from(1)); !ev.Member {

@@ -26,6 +26,13 @@ func TestBothNetworks(t *testing.T) {
 	}
 }
 
+// TestPanicEndsOneRequest: what panics beside the judging ends that conversation, not the daemon.
+func TestPanicEndsOneRequest(t *testing.T) {
+	if err := new(session).guarded(); err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestPanicConcernsOneMessage: its client hears of a temporary failure, the next one of its verdict.
 func TestPanicConcernsOneMessage(t *testing.T) {
 	r := start(t, "tcp", &Server{}, func(a asked) filter.Verdict {

@@ -1,8 +1,13 @@
 package smtpproxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -261,6 +266,20 @@ func TestSlowJudging(t *testing.T) {
 	c.say("PT TO:<b@hop.test>\r\nRSET\r\n")
 	for range 3 {
 		c.want("250")
+	}
+}
+
+// TestPanicEndsOneConnection: what panics where go-smtp does not look ends that connection, not the daemon.
+func TestPanicEndsOneConnection(t *testing.T) {
+	var log bytes.Buffer
+	there, here := net.Pipe()
+	defer there.Close()
+	defer here.Close()
+	go func() { _, _ = there.Write([]byte("EHLO x\r\n")) }() // ends with the pipe
+	c := newClient(&Server{log: slog.New(slog.NewTextHandler(&log, nil))}, here, netip.Addr{})
+	c.session = nil
+	if n, err := c.Read(make([]byte, 10)); n != 0 || err != io.EOF || !strings.Contains(log.String(), "panic in a connection") {
+		t.Errorf("%d, %v; the log: %s", n, err, &log)
 	}
 }
 

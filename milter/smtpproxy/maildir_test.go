@@ -1,6 +1,7 @@
 package smtpproxy
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +80,31 @@ func TestMaildirLost(t *testing.T) {
 	}
 	if r := c.mail("x\r\n.\r\n"); !strings.HasPrefix(r, "250") {
 		t.Errorf("answer: %q", r)
+	}
+}
+
+// TestMaildirNotSure: a message whose client was told something else meanwhile is not shown, whatever is on disk of it.
+func TestMaildirNotSure(t *testing.T) {
+	path := t.TempDir()
+	m, err := newMaildir(&Server{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := d.data(); r != replyReady || err != nil {
+		t.Fatalf("%q, %v", r, err)
+	}
+	if _, err := d.Write([]byte("x\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.commit(func() bool { return false }); !errors.Is(err, errNotSure) {
+		t.Errorf("%v", err)
+	}
+	if left := append(inbox(t, path, "tmp"), inbox(t, path, "new")...); len(left) > 0 {
+		t.Errorf("it is there: %q", left)
 	}
 }
 
