@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -283,6 +284,23 @@ func TestNoDaemon(t *testing.T) {
 	}
 	if _, err := Listen(filepath.Join(dir, "none", "x.sock")); err == nil {
 		t.Error("listened in a folder that is not there")
+	}
+}
+
+// TestBind: whatever the process lets others do, they cannot use a new socket before its mode is set.
+func TestBind(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := bind(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if info, err := os.Stat(socket); err != nil || info.Mode().Perm()&0o007 != 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if left := syscall.Umask(0); left != 0 {
+		t.Errorf("the umask is %o now", left)
 	}
 }
 

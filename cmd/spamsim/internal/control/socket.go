@@ -33,10 +33,7 @@ func Listen(socket string) (*Socket, error) {
 		return nil, err
 	}
 	defer done()
-	// Others must not connect in the moment before the mode is set.
-	old := syscall.Umask(0o007)
-	l, err := net.Listen("unix", name)
-	syscall.Umask(old)
+	l, err := bind(name)
 	if err != nil {
 		return nil, fmt.Errorf("socket %s: %w", socket, err)
 	}
@@ -46,6 +43,13 @@ func Listen(socket string) (*Socket, error) {
 	}
 	out.Keep(false)
 	return out, nil
+}
+
+// bind listens so that others cannot connect in the moment before the mode is set.
+func bind(name string) (net.Listener, error) {
+	old := syscall.Umask(0o007)
+	defer syscall.Umask(old)
+	return net.Listen("unix", name)
 }
 
 // A Socket listens, and removes its file when it is closed, unless it is to be kept.
