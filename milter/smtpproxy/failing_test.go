@@ -70,11 +70,16 @@ func TestNextHopFails(t *testing.T) {
 					return strings.ReplaceAll(strings.TrimSuffix(c.how, "\r\n"), "\r\n", "\n")
 				}
 			})
-			s, addr := start(t, Config{NextHop: hop.url(), Timeouts: soon})
+			prompt := soon
+			prompt.Idle = time.Hour // nobody lets the next hop wait
+			s, addr := start(t, Config{NextHop: hop.url(), Timeouts: prompt})
 			client := dialTalk(t, addr)
 			client.want("220")
 			if step, answer := outcome(client); step != c.step || answer != c.answer {
 				t.Errorf("%s: %q, want %s: %q", step, answer, c.step, c.answer)
+			}
+			if n := s.Stats().HopRetried; n > 0 && c.step == "." {
+				t.Errorf("DATA or content went again %d times", n)
 			}
 			if n := len(hop.mails()); n > 0 {
 				t.Errorf("%d messages were delivered", n)
