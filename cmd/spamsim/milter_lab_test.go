@@ -217,21 +217,21 @@ func TestMilterActions(t *testing.T) {
 	}
 }
 
-// TestMilterIsSlow: Postfix waits two seconds for a word here. With progress a judgement of five seconds is waited for;
+// TestMilterIsSlow: Postfix waits six seconds for a word here. With progress a judgement of twice as long is waited for;
 // without, the message is put off, and the milter lives on.
 func TestMilterIsSlow(t *testing.T) {
 	t.Parallel()
-	impatient := lab.PostfixConfig{Main: []string{"milter_content_timeout = 2s"}}
+	impatient := lab.PostfixConfig{Main: []string{"milter_content_timeout = 6s"}}
 	slow := func(_ context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
 		if bytes.Contains(raw, []byte("Subject: slow")) {
-			time.Sleep(5 * time.Second)
+			time.Sleep(12 * time.Second)
 		}
 		return mark
 	}
 	content := []byte("Subject: slow\r\n\r\nx\r\n")
 	t.Run("progress", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, "tcp", &milter.Server{Progress: time.Second}, slow, impatient)
+		r := newRig(t, "tcp", &milter.Server{Progress: 50 * time.Millisecond}, slow, impatient)
 		if reply := lab.Send(t, r.postfix.Addr, "a@lab.test", []string{"b@lab.test"}, content); reply[0] != '2' {
 			t.Errorf("slow with progress: %s", reply)
 		}
@@ -253,7 +253,7 @@ func TestMilterIsSlow(t *testing.T) {
 	t.Run("timeout", func(t *testing.T) {
 		t.Parallel()
 		unjudged := filter.Judgement{Add: []filter.Field{{Name: "X-Spamsim", Value: " error; reason=timeout"}}}
-		s := &milter.Server{Progress: time.Second, JudgeTimeout: 2 * time.Second,
+		s := &milter.Server{Progress: 50 * time.Millisecond, JudgeTimeout: 7 * time.Second,
 			Pass: func(*filter.Envelope, filter.Kind, string) filter.Judgement { return unjudged }}
 		r := newRig(t, "tcp", s, slow, impatient)
 		if reply := lab.Send(t, r.postfix.Addr, "a@lab.test", []string{"b@lab.test"}, content); reply[0] != '2' {
