@@ -30,12 +30,8 @@ func TestFold(t *testing.T) {
 
 // Each character alone, and beside a Latin letter and a mark, folds once for all.
 func TestFoldTwice(t *testing.T) {
-	step := rune(1)
-	if testing.Short() {
-		step = 7
-	}
-	for r := rune(0); r < 0x20000; r += step {
-		if r >= 0x4E80 && r < 0xD780 {
+	for r := rune(0); r < 0x20000; r++ {
+		if r == 0x4E80 {
 			r = 0xD780 // Han and Hangul are all of one kind
 		}
 		for _, s := range []string{string(r), "a" + string(r) + "\u0301", string(r) + "\u3099 abc"} {
