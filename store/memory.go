@@ -68,24 +68,23 @@ func (m *memory) matches(q *query) []match {
 	s.clear()
 	s.common = s.common[:0]
 	work := 0
-	s.leads = m.leads(q, s.leads[:0])
+	least := m.weight(indexLimit, math.MaxFloat32) // no number of holders makes a weight less than that
+	s.leads = q.leads(s.leads[:0], least)
 	m.post.findAll(q, s.leads, &s.found)
 	for i, at := range s.leads {
 		f := &q.features[at]
 		ref, n := s.found[i].ref, s.found[i].n
-		static := float32(f.static) / weightUnit
+		if n > 1 && f.w > least {
+			f.w = m.weight(n, f.w)
+		}
 		switch {
 		case ref == noCluster: // nobody
-			f.w = static
 		case n == 1:
-			f.w = static
 			s.add(ref, f.w)
 		case n <= rareHolders:
-			f.w = m.weight(n, static)
 			work += n
 			s.addAll(&m.post.lists, ref, f.w)
 		default:
-			f.w = m.weight(n, static)
 			s.common = append(s.common, holders{ref, n, f.w})
 		}
 	}
@@ -100,11 +99,10 @@ func (m *memory) matches(q *query) []match {
 	return m.verify(q)
 }
 
-// leads appends the places of the features by which clusters are looked for: all of attachments, the first leading of the
-// text, and those that others may hold so often that they weigh less for it. Of a large memory no feature is, where no more
-// than indexLimit are noted. The others have the weight of the background.
-func (m *memory) leads(q *query, to []uint16) []uint16 {
-	least := m.weight(indexLimit, math.MaxFloat32)
+// leads gives all features the weight of the background and appends the places of those by which clusters are looked for: all of
+// attachments, the first leading ones of the text, and those that others may hold so often that they weigh less for it, which
+// none weighs after all that is not above least. In a large memory, where no more than indexLimit are noted, that is none.
+func (q *query) leads(to []uint16, least float32) []uint16 {
 	for i := range q.features {
 		f := &q.features[i]
 		f.w = float32(f.static) / weightUnit
@@ -115,9 +113,9 @@ func (m *memory) leads(q *query, to []uint16) []uint16 {
 	return to
 }
 
-// leading is of how many features of a message's text the holders are visited however large the memory is: those that lead
-// to a message of half its weight are half as many. One that has less than minPart of its weight has no say.
-const leading = 64
+// leading is of how many features of a message's text the holders are visited however large the memory is: as many as lead to
+// an earlier message. To one of half the weight half as many lead, and one that has less than minPart of it has no say.
+const leading = posted
 
 // Holders of features are visited rarest first, until there were maxWork: a feature that very many hold tells little about
 // which of them to look at, and whoever makes up mail of such features makes no work. What is looked at is then measured

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"testing"
 )
@@ -73,7 +74,8 @@ func TestSameVerdicts(t *testing.T) {
 	ts, xs := aStream(s, 800, 400)
 	sameVerdicts(t, s, ts, xs)
 	s.memory.live = 1_000_000
-	if n := len(s.memory.leads(s.memory.query(ts[0]), nil)); n > leading {
+	least := s.memory.weight(indexLimit, math.MaxFloat32)
+	if n := len(s.memory.query(ts[0]).leads(nil, least)); n > leading {
 		t.Fatalf("%d features lead to clusters of a large memory, not %d", n, leading)
 	}
 	sameVerdicts(t, s, ts, xs)
