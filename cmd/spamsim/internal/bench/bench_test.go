@@ -277,3 +277,13 @@ func TestPercents(t *testing.T) {
 		}
 	}
 }
+
+// TestQuartile: neither a run that was booked to the next nor the one with its time counts.
+func TestQuartile(t *testing.T) {
+	if got := quartile([]time.Duration{9, 4, 0, 5, 100, 5, 5, 6}); got != 5 {
+		t.Errorf("%d", got)
+	}
+	if got := quartile([]time.Duration{7}); got != 7 {
+		t.Errorf("%d", got)
+	}
+}

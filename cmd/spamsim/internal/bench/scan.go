@@ -3,8 +3,8 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"spamsim/simhash/scan"
@@ -44,22 +44,28 @@ func measureScans(ctx context.Context, o Options) ([]Scan, error) {
 func measureScan(set *scan.Set, queries [][4]uint64, spell time.Duration) Scan {
 	n, hits := set.Len(), make([]scan.Hit, len(queries))
 	times := max(1, 1_000_000/n) // processor time is told in microseconds
-	measure := func(least *time.Duration, run func()) {
-		*least = min(*least, timeOf(func() {
+	measure := func(taken *[]time.Duration, run func()) {
+		*taken = append(*taken, timeOf(func() {
 			for range times {
 				run()
 			}
 		}))
 	}
-	const longest = time.Duration(math.MaxInt64)
-	read, one, batch := longest, longest, longest
+	var read, one, batch []time.Duration
 	leastOf(spell, func() { // in turn, so that what else the machine does disturbs all three alike
 		measure(&read, func() { set.Read() })
 		measure(&one, func() { hits[0] = set.Nearest(queries[0]) })
 		measure(&batch, func() { set.NearestEach(queries, hits) })
 	})
-	each := func(d time.Duration, searches int) float64 {
-		return rounded(float64(d.Nanoseconds()) / float64(times*n*searches))
+	each := func(taken []time.Duration, searches int) float64 {
+		return rounded(float64(quartile(taken).Nanoseconds()) / float64(times*n*searches))
 	}
 	return Scan{Codes: n, NSPerCode: each(one, 1), ReadNSPerCode: each(read, 1), Batch16NS: each(batch, len(queries))}
+}
+
+// quartile is what a quarter of some runs took less than. The least will not do for runs of a millisecond: now and then the kernel
+// books what one took to the next.
+func quartile(taken []time.Duration) time.Duration {
+	slices.Sort(taken)
+	return taken[len(taken)/4]
 }
