@@ -7,11 +7,10 @@ import (
 	"spamsim/cmd/spamsim/internal/lab"
 )
 
-// milterBefore starts a Postfix with the daemon as its milter, and clients that send to it.
-func milterBefore(t *testing.T, l *lab.Ledger, whenDown string) (*lab.Postfix, *lab.Spamsim, func()) {
+// milterBefore starts a Postfix with the daemon as its milter, in front of a sink, and clients that send to it.
+func milterBefore(t *testing.T, l *lab.Ledger, sink *lab.Sink, whenDown string) (*lab.Postfix, *lab.Spamsim, func()) {
 	t.Helper()
 	lab.Need(t, "postfix")
-	sink := lab.StartSink(t, l.Hop(""))
 	addr := lab.FreeAddr(t)
 	s := lab.StartSpamsim(t, fmt.Sprintf("[smtp]\nlisten = []\n[milter]\nlisten = [%q]\n[limits]\nmax_judged_size = \"32KB\"\n", addr))
 	p := lab.StartPostfix(t, lab.PostfixConfig{NextHop: sink.Addr, Milters: []string{"inet:" + addr}, Main: []string{
@@ -34,7 +33,7 @@ func TestLedgerMilterKilled(t *testing.T) {
 		t.Run(whenDown, func(t *testing.T) {
 			r := chance()
 			l := lab.NewLedger(r.Uint64())
-			p, s, stop := milterBefore(t, l, whenDown)
+			p, s, stop := milterBefore(t, l, lab.StartSink(t, l.Hop("")), whenDown)
 			for range kills(6) {
 				l.Pass(t, r.IntN(300))
 				s.Kill()
@@ -52,11 +51,15 @@ func TestLedgerPostfixKilled(t *testing.T) {
 	t.Parallel()
 	r := chance()
 	l := lab.NewLedger(r.Uint64())
-	p, _, stop := milterBefore(t, l, "tempfail")
+	sink := lab.StartSink(t, l.Hop(""))
+	p, _, stop := milterBefore(t, l, sink, "tempfail")
 	for range kills(4) {
 		l.Pass(t, r.IntN(300))
 		l.RelayDies()
-		p.Kill(t, l.RelayDies)
+		p.Kill(t, func() {
+			sink.Idle(t) // it has read what the dead one sent
+			l.RelayDies()
+		})
 	}
 	stop()
 	settled(t, l, p)

@@ -114,7 +114,7 @@ func TestLedgerUpgradedMilter(t *testing.T) {
 	t.Parallel()
 	l := lab.NewLedger(12)
 	l.Fresh = true
-	p, s, stop := milterBefore(t, l, "tempfail")
+	p, s, stop := milterBefore(t, l, lab.StartSink(t, l.Hop("")), "tempfail")
 	for range upgrades() {
 		l.Pass(t, 200)
 		s.Upgrade()

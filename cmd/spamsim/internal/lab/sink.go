@@ -126,6 +126,16 @@ func (s *Sink) Cut() int {
 	return s.cut
 }
 
+// Idle waits until there is no connection.
+func (s *Sink) Idle(t testing.TB) {
+	t.Helper()
+	Eventually(t, "no connection to the sink", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.conns) == 0
+	})
+}
+
 // Wait waits for n messages and returns all.
 func (s *Sink) Wait(t testing.TB, n int) []Mail {
 	t.Helper()
