@@ -50,7 +50,6 @@ func checksFile(t *testing.T) string {
 // folded and encoded or missing, and go to the address of the redirection and to nobody else; what came before goes
 // where it was sent, and a field that a stranger wrote sends nothing anywhere.
 func TestMarkedAndRedirected(t *testing.T) {
-	t.Parallel()
 	for door, parameter := range map[string]string{"milter": "milter_header_checks", "proxy filter": "header_checks"} {
 		t.Run(door, func(t *testing.T) {
 			lab.Need(t, "postfix")

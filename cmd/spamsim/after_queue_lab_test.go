@@ -12,7 +12,6 @@ import (
 // TestAfterQueue: what Postfix sends to a content_filter, and what of it arrives behind: 8-bit content as it is, SMTPUTF8
 // without a bounce, the DSN parameters, and the client's address under the queue id of the first pass.
 func TestAfterQueue(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "postfix")
 	filter := lab.FreeAddr(t)
 	sink := lab.StartSink(t, lab.SinkConfig{})
@@ -49,7 +48,6 @@ func TestAfterQueue(t *testing.T) {
 
 // TestAfterQueueWaits: with the daemon down mail waits in Postfix's queue and is delivered once, tagged, when it is back.
 func TestAfterQueueWaits(t *testing.T) {
-	t.Parallel()
 	c := newChain(t, "content filter")
 	c.spamsim.Stop()
 	reply := lab.Send(t, c.postfix.Addr, "a@lab.test", []string{"b@lab.test"}, []byte("Subject: x\r\nMessage-ID: <1@lab.test>\r\n\r\nx\r\n"))
@@ -67,7 +65,6 @@ func TestAfterQueueWaits(t *testing.T) {
 
 // TestAfterQueueOriginalClient: Postfix's log behind the filter names the client before it.
 func TestAfterQueueOriginalClient(t *testing.T) {
-	t.Parallel()
 	for _, door := range []string{"proxy filter", "content filter"} {
 		c := newChain(t, door)
 		stream, _ := campaign(1, 0)

@@ -73,7 +73,6 @@ func (d *deliverer) deliver(t *testing.T, m demo.Mail) (folder, raw string) {
 // are tagged as bulk and lie in Junk, everything else lies in the inbox. Without a daemon and without the program mail
 // is delivered all the same.
 func TestDeliveryAgents(t *testing.T) {
-	t.Parallel()
 	for name := range deliverers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -55,7 +55,6 @@ func refuse(command, reply string) lab.SinkConfig {
 
 // TestBeforeQueueParameters: Postfix sends every parameter of its client, and XFORWARD; both arrive (vector B1).
 func TestBeforeQueueParameters(t *testing.T) {
-	t.Parallel()
 	b := newBefore(t, lab.SinkConfig{})
 	c := lab.Dial(t, b.postfix.Addr)
 	mail := "MAIL FROM:<bob@example.org> SIZE=2000 BODY=8BITMIME SMTPUTF8 RET=HDRS ENVID=abc+3Ddef"
@@ -77,7 +76,6 @@ func TestBeforeQueueParameters(t *testing.T) {
 
 // TestBeforeQueueGivenUp: the client of Postfix leaves after RCPT: no DATA, nothing delivered (vector B2).
 func TestBeforeQueueGivenUp(t *testing.T) {
-	t.Parallel()
 	b := newBefore(t, lab.SinkConfig{})
 	c := lab.Dial(t, b.postfix.Addr)
 	c.Must("EHLO client.lab.test", "MAIL FROM:<>", "RCPT TO:<b@lab.test>", "RSET", "QUIT")
@@ -90,7 +88,6 @@ func TestBeforeQueueGivenUp(t *testing.T) {
 // TestBeforeQueueOctets: NUL, bare CR and long lines arrive as they were sent, a bare LF as CRLF, dots unstuffed once
 // (vectors B3 and B9).
 func TestBeforeQueueOctets(t *testing.T) {
-	t.Parallel()
 	b := newBefore(t, lab.SinkConfig{}, "smtpd_forbid_bare_newline=no")
 	body := "nul\x00NUL\nbare LF\r\nx\r\rlone\r\n..dot\r\n" + strings.Repeat("y", 3000) + "\r\n\xe9\r\n"
 	want := strings.ReplaceAll(body, "NUL\nbare", "NUL\r\nbare")
@@ -119,7 +116,6 @@ func TestBeforeQueueOctets(t *testing.T) {
 // one whose filter is the daemon before a sink. What arrives differs in our field, and in runs of CR before LF, which
 // the daemon makes one CRLF.
 func TestBeforeQueueChangesNothing(t *testing.T) {
-	t.Parallel()
 	const n = 300
 	b := newBefore(t, lab.SinkConfig{}, "smtpd_forbid_bare_newline=normalize", "smtpd_forbid_bare_newline_exclusions=")
 	bare := lab.StartSink(t, lab.SinkConfig{})
@@ -154,7 +150,6 @@ func TestBeforeQueueChangesNothing(t *testing.T) {
 // TestBeforeQueueRefusals: each answer of the next hop is the client's, both lines of it (vectors B4 and B7); with
 // speed_adjust a refused recipient fails the message (B7b).
 func TestBeforeQueueRefusals(t *testing.T) {
-	t.Parallel()
 	t.Run("content", func(t *testing.T) {
 		b := newBefore(t, refuse(".", "550-5.7.1 first line\n550 5.7.1 second line"))
 		c := b.begin(t)
@@ -187,7 +182,6 @@ func TestBeforeQueueRefusals(t *testing.T) {
 // TestBeforeQueueNextHopVanishes: the next hop hangs up at the final dot, having said nothing. Whether it kept the
 // message nobody knows; the client is told to come back (vector B5).
 func TestBeforeQueueNextHopVanishes(t *testing.T) {
-	t.Parallel()
 	b := newBefore(t, refuse(".", lab.Drop))
 	c := b.begin(t)
 	c.Must("DATA")
@@ -199,7 +193,6 @@ func TestBeforeQueueNextHopVanishes(t *testing.T) {
 // TestBeforeQueueDown: with the daemon, or its next hop, down the client is put off at RCPT or at the dot, and the mail
 // that follows once it is back passes (vector B6).
 func TestBeforeQueueDown(t *testing.T) {
-	t.Parallel()
 	b := newBefore(t, lab.SinkConfig{})
 	b.spamsim.Stop()
 	c := lab.Dial(t, b.postfix.Addr)
@@ -223,7 +216,6 @@ func TestBeforeQueueDown(t *testing.T) {
 // TestBeforeQueueNoDuplicate: Postfix gives up on a filter that is slow, and its client will come again. What it gave up
 // must not be delivered after all (vector B8). Here the next hop is slow to let the content come.
 func TestBeforeQueueNoDuplicate(t *testing.T) {
-	t.Parallel()
 	for _, slow := range []string{"MAIL", "RCPT", "DATA"} {
 		t.Run(slow, func(t *testing.T) {
 			t.Parallel()
@@ -253,7 +245,6 @@ func TestBeforeQueueNoDuplicate(t *testing.T) {
 // TestBeforeQueueBlindsMilters: with a proxy filter on the same listener a milter sees the envelope and no message: the
 // two do not go together (vector B10).
 func TestBeforeQueueBlindsMilters(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "postfix")
 	l, name := listenMilter(t, "tcp")
 	s := &milter.Server{Check: says(mark)}

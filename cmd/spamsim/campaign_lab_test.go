@@ -109,7 +109,6 @@ func verdicts(t *testing.T, mails [][]byte) map[string]string {
 // senders, among fifty other mails. The fifth and the sixth are called bulk and nothing else is, though the daemon was
 // stopped after the second and killed after the fourth. What comes out of Postfix lies in a mailbox.
 func TestCampaignBehindPostfix(t *testing.T) {
-	t.Parallel()
 	for _, door := range []string{"proxy filter", "content filter", "milter"} {
 		t.Run(door, func(t *testing.T) {
 			c := newChain(t, door)
@@ -198,7 +197,6 @@ func messageID(m demo.Mail) string {
 
 // TestSwaks: a mail from a program that people test with, before the queue, tagged in the mailbox and otherwise whole.
 func TestSwaks(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "postfix", "swaks")
 	c := newChain(t, "proxy filter")
 	out, err := exec.Command("swaks", "--server", c.postfix.Addr, "--from", "a@lab.test", "--to", "b@lab.test", "--ehlo", "swaks.lab.test",

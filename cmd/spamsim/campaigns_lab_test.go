@@ -14,7 +14,6 @@ import (
 // TestMultimapInRspamd: Debian's rspamd with the shipped configuration finds the symbol in mail of what is labelled spam, and
 // in no other.
 func TestMultimapInRspamd(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "rspamd")
 	const path = "/etc/rspamd/local.d/maps.d/spamsim.map"
 	conf, err := os.ReadFile("../../configs/rspamd/multimap.conf")

@@ -16,7 +16,6 @@ import (
 // TestLedgerCompacted compacts the store again and again while mail flows, and kills the daemon amid: no message is lost, the
 // store is sound after each kill, what training said it had learnt is there, and nothing is left beside the store.
 func TestLedgerCompacted(t *testing.T) {
-	t.Parallel()
 	r, dir := chance(), t.TempDir()
 	path := filepath.Join(dir, "spamsim.db")
 	l := lab.NewLedger(r.Uint64())
@@ -76,7 +75,6 @@ func compactOn(t *testing.T, path string) (end func()) {
 // TestCompactOnFullDisk: where the disk has no room for a second file the store stays as it is, and the command may be tried
 // again.
 func TestCompactOnFullDisk(t *testing.T) {
-	t.Parallel()
 	disk := smallDisk(t, 4<<20)
 	path := filepath.Join(disk, "spamsim.db")
 	conf := []string{"--store", path}

@@ -14,7 +14,6 @@ import (
 // TestConfined: a daemon that reaches no files but its own takes mail by every door, delivers it into a maildir that lies
 // elsewhere, takes up a certificate that was replaced behind its link, ends, and begins again.
 func TestConfined(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	sockets, mail := filepath.Join(dir, "sockets"), filepath.Join(dir, "mail/box")
 	if err := os.Mkdir(sockets, 0o755); err != nil {

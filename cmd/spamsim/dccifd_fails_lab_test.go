@@ -33,7 +33,6 @@ func failing(t *testing.T) (addr string, s *dccifd.Server) {
 
 // TestSpamAssassinIsTold: a temporary failure is no verdict. The mail comes out, without DCC_CHECK.
 func TestSpamAssassinIsTold(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "spamassassin")
 	addr, server := failing(t)
 	out := spamassassin(t, addr, "").Check(t, [][]byte{received(demo.Issue(1))})[0]
@@ -50,7 +49,6 @@ func TestSpamAssassinIsTold(t *testing.T) {
 
 // TestRspamdIsTold: rspamd asks again, and then says that it failed.
 func TestRspamdIsTold(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "rspamd")
 	addr, server := failing(t)
 	m := demo.Issue(1)

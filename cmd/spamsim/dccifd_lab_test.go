@@ -71,7 +71,6 @@ func received(m demo.Mail) []byte {
 // TestSpamAssassin: DCC_CHECK fires on the fifth and the sixth of six near-copies and on nothing else, neither on other
 // mail nor on mail that is too short to judge, with Debian's SpamAssassin and rules and the files of configs/.
 func TestSpamAssassin(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "spamassassin")
 	addr := lab.FreeAddr(t)
 	startDccifd(t, addr)
@@ -116,7 +115,6 @@ func TestSpamAssassin(t *testing.T) {
 // TestSpamAssassinAsks: with the option that configs/spamassassin tells of, mail is asked about and not counted; over a
 // Unix socket.
 func TestSpamAssassinAsks(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "spamassassin")
 	socket := t.TempDir() + "/dccifd"
 	startDccifd(t, "unix:"+socket)
@@ -135,7 +133,6 @@ func TestSpamAssassinAsks(t *testing.T) {
 // TestRspamd: DCC_BULK comes with the fifth and the sixth of six near-copies and with nothing else, in Debian's rspamd
 // with the file of configs/.
 func TestRspamd(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "rspamd")
 	addr := lab.FreeAddr(t)
 	startDccifd(t, addr)
@@ -161,7 +158,6 @@ func TestRspamd(t *testing.T) {
 
 // TestDccifdAsksOnly: with learn = false what scanners ask about leaves no trace; the daemon counts it in its own counters.
 func TestDccifdAsksOnly(t *testing.T) {
-	t.Parallel()
 	addr := lab.FreeAddr(t)
 	d := lab.StartSpamsim(t, fmt.Sprintf("[smtp]\nlisten = []\n[dccifd]\nlisten = [%q]\nlearn = false\n", addr))
 	stream, _ := campaign(6, 0)

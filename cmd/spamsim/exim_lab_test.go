@@ -96,7 +96,6 @@ func (c *eximChain) send(t *testing.T, m demo.Mail, n int) string {
 // or through "spamsim check". The fifth and the sixth come out tagged as bulk, nothing else does; and nothing is turned
 // away, though the settings say so: Exim would bounce it.
 func TestExim(t *testing.T) {
-	t.Parallel()
 	for _, prefix := range []string{"", "check-"} {
 		t.Run("exim/"+prefix+"router", func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +109,6 @@ func TestExim(t *testing.T) {
 // TestEximRefuses: a recipient that Exim does not know is refused at once, and so is one of another domain: the way
 // through spamsim opens nothing. A message to two goes on as one, once.
 func TestEximRefuses(t *testing.T) {
-	t.Parallel()
 	for _, prefix := range []string{"", "check-"} {
 		t.Run("exim/"+prefix+"router", func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +134,6 @@ func TestEximRefuses(t *testing.T) {
 // TestEximWaits: with the daemon down, or the program gone, mail waits in Exim's queue, and is delivered once, tagged, when
 // it is back.
 func TestEximWaits(t *testing.T) {
-	t.Parallel()
 	for _, prefix := range []string{"", "check-"} {
 		t.Run("exim/"+prefix+"router", func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,6 @@ import (
 // TestLedgerClock has the clock leap by an hour and a week, there and back, while mail flows: mail goes on to flow, and the
 // campaign of the moment is known all the time, with no less than it had of copies, sigma and rate.
 func TestLedgerClock(t *testing.T) {
-	t.Parallel()
 	l := lab.NewLedger(13)
 	hop := l.Hop("")
 	note, verdict := hop.Final, atomic.Pointer[string]{}

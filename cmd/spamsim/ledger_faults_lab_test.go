@@ -36,7 +36,6 @@ func soundAfter(t *testing.T, s *lab.Spamsim) {
 // TestLedgerStoreFails has the kernel refuse to write the store, or to sync it, while mail flows: it goes on flowing, and what
 // was counted reaches the disk in the end.
 func TestLedgerStoreFails(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "strace")
 	l := lab.NewLedger(5)
 	sink := lab.StartSink(t, l.Hop(""))
@@ -62,7 +61,6 @@ func TestLedgerStoreFails(t *testing.T) {
 
 // TestLedgerDiskFull fills the disk under the store while mail flows.
 func TestLedgerDiskFull(t *testing.T) {
-	t.Parallel()
 	disk := smallDisk(t, 512<<10)
 	l := lab.NewLedger(6)
 	sink := lab.StartSink(t, l.Hop(""))
@@ -81,7 +79,6 @@ func TestLedgerDiskFull(t *testing.T) {
 
 // TestLedgerDescriptors gives the proxy fewer descriptors than its clients need.
 func TestLedgerDescriptors(t *testing.T) {
-	t.Parallel()
 	l := lab.NewLedger(7)
 	l.Fresh = true // who waits to be accepted gets in when others leave
 	sink := lab.StartSink(t, l.Hop(""))
@@ -104,7 +101,6 @@ func TestLedgerDescriptors(t *testing.T) {
 
 // TestLedgerMemory gives the proxy memory for a message and a half.
 func TestLedgerMemory(t *testing.T) {
-	t.Parallel()
 	l := lab.NewLedger(8)
 	sink := lab.StartSink(t, l.Hop(""))
 	addr := lab.FreeAddr(t)

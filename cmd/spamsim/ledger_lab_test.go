@@ -43,7 +43,6 @@ func proxyTo(listen, hop string) string {
 
 // TestLedgerKilled kills the proxy at any moment: what it had answered was delivered, and nothing was cut.
 func TestLedgerKilled(t *testing.T) {
-	t.Parallel()
 	r := chance()
 	l := lab.NewLedger(r.Uint64())
 	sink := lab.StartSink(t, l.Hop(""))
@@ -61,7 +60,6 @@ func TestLedgerKilled(t *testing.T) {
 
 // TestLedgerNextHopKilled kills the next hop.
 func TestLedgerNextHopKilled(t *testing.T) {
-	t.Parallel()
 	r := chance()
 	l := lab.NewLedger(r.Uint64())
 	sink := lab.StartSink(t, l.Hop(""))
@@ -81,7 +79,6 @@ func TestLedgerNextHopKilled(t *testing.T) {
 // TestLedgerBreaks breaks a connection off at every step of an attempt and in every way, on the client's side. After each the
 // proxy takes the next message.
 func TestLedgerBreaks(t *testing.T) {
-	t.Parallel()
 	l := lab.NewLedger(3)
 	sink := lab.StartSink(t, l.Hop(""))
 	addr := lab.FreeAddr(t)
@@ -110,7 +107,6 @@ var absurd = []string{
 // TestLedgerNextHopBreaks has the next hop break off, close half of the connection or answer nonsense at every step; at the
 // final dot once with the message taken and once without.
 func TestLedgerNextHopBreaks(t *testing.T) {
-	t.Parallel()
 	var odd struct {
 		sync.Mutex
 		at, say string

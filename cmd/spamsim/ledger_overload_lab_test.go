@@ -64,7 +64,6 @@ func holds(t *testing.T, s *lab.Spamsim) (octets int64) {
 // What is accepted arrives, memory stays where it was after the first thousand steps, and all is given back: once the last
 // message is answered none is held, and the next one waits for nothing. SPAMSIM_STEPS says for how many it goes on (.ci/long).
 func TestLedgerOverload(t *testing.T) {
-	t.Parallel()
 	l := lab.NewLedger(9)
 	l.Fresh = true
 	sink := lab.StartSink(t, l.Hop(""))

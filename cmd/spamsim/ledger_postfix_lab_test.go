@@ -28,7 +28,6 @@ func settled(t *testing.T, l *lab.Ledger, p *lab.Postfix) {
 
 // TestLedgerMilterKilled kills the milter at any moment. Whatever Postfix does without it, what it accepts arrives once.
 func TestLedgerMilterKilled(t *testing.T) {
-	t.Parallel()
 	for _, whenDown := range []string{"accept", "tempfail"} {
 		t.Run(whenDown, func(t *testing.T) {
 			r := chance()
@@ -48,7 +47,6 @@ func TestLedgerMilterKilled(t *testing.T) {
 // TestLedgerPostfixKilled kills Postfix, all of it: what it had accepted arrives, and twice only what it was about to strike
 // off. The milter outlives it.
 func TestLedgerPostfixKilled(t *testing.T) {
-	t.Parallel()
 	r := chance()
 	l := lab.NewLedger(r.Uint64())
 	sink := lab.StartSink(t, l.Hop(""))

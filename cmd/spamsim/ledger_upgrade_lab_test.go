@@ -37,7 +37,6 @@ func retired(t *testing.T, s *lab.Spamsim, times int) (handed, unjudged int) {
 // TestLedgerUpgraded replaces the daemon again and again while mail flows: nobody is turned away, every attempt is accepted
 // at once, and what the old one had in hand the new one judges.
 func TestLedgerUpgraded(t *testing.T) {
-	t.Parallel()
 	for _, sandbox := range []bool{true, false} {
 		t.Run(fmt.Sprint("sandbox ", sandbox), func(t *testing.T) {
 			const clients = 4
@@ -89,7 +88,6 @@ func upgradeUnderLoad(t *testing.T, l *lab.Ledger, s *lab.Spamsim, addr string, 
 // TestLedgerUpgradedKept is the same with clients that keep their connections: each of them is told to come back between two
 // messages, and does.
 func TestLedgerUpgradedKept(t *testing.T) {
-	t.Parallel()
 	l := lab.NewLedger(11)
 	sink := lab.StartSink(t, l.Hop(""))
 	dir := t.TempDir()
@@ -111,7 +109,6 @@ func TestLedgerUpgradedKept(t *testing.T) {
 
 // TestLedgerUpgradedMilter is the same with the milter of a real Postfix, which refuses mail where there is none.
 func TestLedgerUpgradedMilter(t *testing.T) {
-	t.Parallel()
 	l := lab.NewLedger(12)
 	l.Fresh = true
 	p, s, stop := milterBefore(t, l, lab.StartSink(t, l.Hop("")), "tempfail")

@@ -30,7 +30,6 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script: each file is named for a behaviour.
 func TestScripts(t *testing.T) {
-	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -108,7 +108,6 @@ const markLines = "X-Spamsim: bulk; sigma=4.6; threshold=3.0;\r\n\tcluster=7f3a1
 // TestMilterTags: ours on top of Postfix's own Received, folded by CRLF TAB; three forged fields of any case gone; the
 // rest as it was, in order.
 func TestMilterTags(t *testing.T) {
-	t.Parallel()
 	for _, network := range []string{"tcp", "unix"} {
 		r := newRig(t, network, &milter.Server{}, says(mark), lab.PostfixConfig{})
 		content := "x-spamsim: one\r\nSubject:  two spaces\r\nX-SPAMSIM: two\r\nReferences: <a@lab.test>\r\n\t<b@lab.test>\r\nX-Spamsim: three\r\n" +
@@ -135,7 +134,6 @@ func TestMilterTags(t *testing.T) {
 
 // TestMilterEnvelope: address, HELO, envelope and queue id, of several messages on one connection, one of them given up.
 func TestMilterEnvelope(t *testing.T) {
-	t.Parallel()
 	r := newRig(t, "tcp", &milter.Server{}, says(mark), lab.PostfixConfig{
 		SMTPD: []string{"mynetworks=127.0.0.0/8,192.0.2.7"}})
 	c := lab.Dial(t, r.postfix.Addr)
@@ -165,7 +163,6 @@ func TestMilterEnvelope(t *testing.T) {
 
 // TestMilterRefusedRecipient: a recipient that Postfix itself refuses is none of the message's.
 func TestMilterRefusedRecipient(t *testing.T) {
-	t.Parallel()
 	r := newRig(t, "tcp", &milter.Server{}, says(mark), lab.PostfixConfig{
 		SMTPD: []string{"smtpd_recipient_restrictions=check_recipient_access,inline:{no@lab.test=REJECT},permit_mynetworks,reject"}})
 	c := lab.Dial(t, r.postfix.Addr)
@@ -183,7 +180,6 @@ func TestMilterRefusedRecipient(t *testing.T) {
 
 // TestMilterActions: what the sender hears and what becomes of the message.
 func TestMilterActions(t *testing.T) {
-	t.Parallel()
 	var j filter.Judgement
 	r := newRig(t, "tcp", &milter.Server{}, func(context.Context, *filter.Envelope, []byte) filter.Judgement { return j }, lab.PostfixConfig{})
 	send := func(action filter.Action, reply string) string {
@@ -220,7 +216,6 @@ func TestMilterActions(t *testing.T) {
 // TestMilterIsSlow: Postfix waits six seconds for a word here. With progress a judgement of twice as long is waited for;
 // without, the message is put off, and the milter lives on.
 func TestMilterIsSlow(t *testing.T) {
-	t.Parallel()
 	impatient := lab.PostfixConfig{Main: []string{"milter_content_timeout = 6s"}}
 	slow := func(_ context.Context, env *filter.Envelope, raw []byte) filter.Judgement {
 		if bytes.Contains(raw, []byte("Subject: slow")) {
@@ -267,7 +262,6 @@ func TestMilterIsSlow(t *testing.T) {
 
 // TestMilterPanics: the message passes, and so do the others of the same SMTP session.
 func TestMilterPanics(t *testing.T) {
-	t.Parallel()
 	r := newRig(t, "tcp", &milter.Server{}, func(_ context.Context, _ *filter.Envelope, raw []byte) filter.Judgement {
 		if bytes.Contains(raw, []byte("Subject: bad")) {
 			panic("a bug")
@@ -297,7 +291,6 @@ func TestMilterPanics(t *testing.T) {
 // TestMilterOctets: 8-bit, long lines, dots and no body at all reach the filter as they were sent, but for what Postfix
 // itself does: a bare LF becomes CRLF, the last line is ended, and a bare CR is shown to milters as a space.
 func TestMilterOctets(t *testing.T) {
-	t.Parallel()
 	r := newRig(t, "unix", &milter.Server{}, says(mark), lab.PostfixConfig{Main: []string{"line_length_limit = 100000"}})
 	head := "From: a@lab.test\r\nDate: Thu, 1 Jan 2026 00:00:00 +0000\r\nMessage-Id: <1@lab.test>\r\n"
 	for i, c := range []struct{ sent, want string }{
@@ -321,7 +314,6 @@ func TestMilterOctets(t *testing.T) {
 
 // TestMilterGoesAway: Postfix is told by its configuration what to do without a milter; here, to go on.
 func TestMilterGoesAway(t *testing.T) {
-	t.Parallel()
 	r := newRig(t, "tcp", &milter.Server{}, says(mark), lab.PostfixConfig{Main: []string{"milter_default_action = accept"}})
 	send := func() string {
 		return lab.Send(t, r.postfix.Addr, "a@lab.test", []string{"b@lab.test"}, []byte("Subject: x\r\n\r\nx\r\n"))

@@ -81,7 +81,6 @@ func TestOpenSMTPD(t *testing.T) {
 // TestOpenSMTPDRefuses: who is not in the table is refused at once, from outside and by the way back from spamsim. Octets
 // that SMTP stumbles over arrive.
 func TestOpenSMTPDRefuses(t *testing.T) {
-	t.Parallel()
 	c := newOpenSMTPD(t, "b@site.example\n", "")
 	s := lab.Dial(t, c.addr)
 	s.Must("EHLO client.lab.test", "MAIL FROM:<a@lab.test>", "RCPT TO:<b@site.example>")

@@ -17,7 +17,6 @@ import (
 // are on disk. Where the kernel refuses to sync either, nothing of the message is there and the client is to come back; a
 // quarantine that fails passes the message on.
 func TestOwnedIsSynced(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "strace")
 	mail, addr := t.TempDir(), lab.FreeAddr(t)
 	s := lab.StartSpamsim(t, fmt.Sprintf("mode = \"enforce\"\n[smtp]\nlisten = [%q]\nnext_hop = \"maildir:%s\"\n[bulk]\ncount = 2\n"+

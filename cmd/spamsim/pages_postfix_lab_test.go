@@ -70,7 +70,6 @@ func behind(t *testing.T, s, above setup) {
 // TestPostfixByThePage: a private Postfix with the very lines that "spamsim help postfix" has a reader add, and a daemon with
 // the lines for spamsim.toml: a mail comes out tagged, by each of the ways.
 func TestPostfixByThePage(t *testing.T) {
-	t.Parallel()
 	lab.Need(t, "postfix")
 	text, err := os.ReadFile("help/postfix.md")
 	if err != nil {
@@ -146,7 +145,6 @@ func certified(t *testing.T) string {
 
 // TestReadmeHasThePage: the short form in README.md says nothing about Postfix that the page does not say.
 func TestReadmeHasThePage(t *testing.T) {
-	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,6 @@ func copyOf(n int) []byte {
 // A campaign that is spread over three nodes, each copy sent when all know of the last, is called bulk at the same copy as by
 // one node alone.
 func TestCampaignOverThreeNodes(t *testing.T) {
-	t.Parallel()
 	const copies = 15
 	alone := start(t, testConfig(t, ""))
 	site := startSite(t, redistest.Start(t).URL(), 3, "")

@@ -40,7 +40,6 @@ func reference(content []byte) string {
 // TestRandomThroughProxy: the next hop gets octet by octet what the reference says, below our one field, and one message for
 // each that was sent.
 func TestRandomThroughProxy(t *testing.T) {
-	t.Parallel()
 	sink := lab.StartSink(t, lab.SinkConfig{})
 	addr := lab.FreeAddr(t)
 	lab.StartSpamsim(t, fmt.Sprintf("[smtp]\nlisten = [%q]\nnext_hop = \"smtp://%s\"\n", addr, sink.Addr))
@@ -88,7 +87,6 @@ func shown(content []byte) string {
 // TestRandomThroughMilter sends each message to Postfix twice, with the milter and without. The filter sees of it what Postfix
 // has, once; what is delivered differs in our fields alone, octet by octet below Postfix's own Received.
 func TestRandomThroughMilter(t *testing.T) {
-	t.Parallel()
 	r := newRig(t, "unix", &milter.Server{}, says(mark), lab.PostfixConfig{Main: []string{ // else LF.LF ends data
 		"smtpd_forbid_bare_newline = normalize", "smtpd_forbid_bare_newline_exclusions =", "line_length_limit = 100000"}})
 	random := rand.New(rand.NewPCG(13, 14))

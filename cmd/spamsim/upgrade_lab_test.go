@@ -73,7 +73,6 @@ func (i *installed) judges() {
 // TestUpgradeRefused: a program that does not start, or ends, or says that it cannot, at whatever moment, changes nothing: the
 // daemon goes on, whatever it had been told, and a good program takes its place later.
 func TestUpgradeRefused(t *testing.T) {
-	t.Parallel()
 	const talk = "read -r line <&3; "
 	for _, sandbox := range []bool{true, false} {
 		t.Run(fmt.Sprint("sandbox ", sandbox), func(t *testing.T) {
@@ -127,7 +126,6 @@ func (i *installed) edit(old, next string) {
 // TestUpgradeConfig: the new program goes by the configuration of now. Where it cannot, it says so, and the old one goes on by
 // the one before; where it listens elsewhere, what nobody wants any more is closed.
 func TestUpgradeConfig(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	i := install(t, fmt.Sprintf("[milter]\nlisten = [\"unix:%s/one\"]\n", dir))
 	other, err := net.Listen("tcp", "127.0.0.1:0")
@@ -168,7 +166,6 @@ func TestUpgradeConfig(t *testing.T) {
 // TestUpgradeUnderManager: the service manager is told which process it is now, by the old one, and that it is ready, by the
 // new one; sockets that the manager opened are the new one's too, and stay.
 func TestUpgradeUnderManager(t *testing.T) {
-	t.Parallel()
 	m := newManager(t)
 	socket := filepath.Join(t.TempDir(), "smtp")
 	l, err := net.Listen("unix", socket)
@@ -216,7 +213,6 @@ func TestUpgradeUnderManager(t *testing.T) {
 // TestUpgradeForOthers: who watches, and who has a connection to the control socket, goes on with the new daemon, which tells
 // what the old one had counted into the store.
 func TestUpgradeForOthers(t *testing.T) {
-	t.Parallel()
 	web, dir := lab.FreeAddr(t), t.TempDir()
 	i := install(t, fmt.Sprintf("[http]\nlisten = [%q]\n[dccifd]\nlisten = [\"unix:%s/dccifd\"]\n[store]\npath = \"%s/s.db\"\n", web, dir, dir))
 	c, err := control.Dial(control.SocketOf(dir + "/s.db"))

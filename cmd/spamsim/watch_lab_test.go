@@ -44,7 +44,6 @@ func readDashboard(t *testing.T) (d dashboard) {
 
 // TestDashboardFits: no two panels have a number or a place in common, and none lies outside the 24 columns.
 func TestDashboardFits(t *testing.T) {
-	t.Parallel()
 	taken, ids := map[[2]int]string{}, map[int]bool{}
 	for _, p := range readDashboard(t).Panels {
 		if ids[p.ID] || len(p.Targets) == 0 || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.W*p.GridPos.H == 0 {
@@ -68,7 +67,6 @@ func TestDashboardFits(t *testing.T) {
 
 // TestWatchedNamesExist: each metric and each verdict that the dashboard and the alert rules name is there.
 func TestWatchedNamesExist(t *testing.T) {
-	t.Parallel()
 	var all strings.Builder
 	for _, name := range []string{alertRules, dashboardFile} {
 		text, err := os.ReadFile(name)
@@ -119,7 +117,6 @@ func scrapedNames(t *testing.T) map[string]bool {
 // TestPromtool: the rules are good, each alert fires at its trouble and at nothing else, the dashboard's expressions are
 // PromQL, and what the daemon tells is what Prometheus advises.
 func TestPromtool(t *testing.T) {
-	t.Parallel()
 	promtool := lab.Unpacked(t, "prometheus", "usr/bin/promtool")
 	ask := func(stdin string, args ...string) {
 		t.Helper()
