@@ -35,15 +35,16 @@ func (s *stock) Body(m *gomilter.Modifier) (gomilter.Response, error) {
 	return gomilter.RespContinue, m.InsertHeader(0, "X-Spamsim", " clean; id=mx")
 }
 
-// A load is a driver that sends the same message over and over, as an MTA would: what needs no answer goes out with
-// what follows, each answer is waited for.
+// A load is a driver that sends messages over and over, as an MTA would: what needs no answer goes out with what follows,
+// each answer is waited for.
 type load struct {
 	conn net.Conn
 	r    *bufio.Reader
 	c    contract
-	// script is what is sent up to each answer that is waited for; the last one is that to the end.
-	script [][]byte
 }
+
+// A script is what is sent up to each answer that is waited for; the last one is that to the end of the message.
+type script [][]byte
 
 // benchLetter has 20 header fields and 5 KB.
 func benchLetter() letter {
@@ -73,24 +74,23 @@ func newLoad(b *testing.B, addr string) *load {
 		return uint32(data[4*i])<<24 | uint32(data[4*i+1])<<16 | uint32(data[4*i+2])<<8 | uint32(data[4*i+3])
 	}
 	d.c = contract{word(0), word(1), word(2)}
-	d.write(benchLetter())
 	return d
 }
 
-// write makes the script of one message.
-func (d *load) write(l letter) {
-	var part []byte
+// script makes that of one message.
+func (c contract) script(l *letter) (out script) {
+	part := []byte(packet('A', ""))
 	event := func(cmd byte, data string) {
 		part = append(part, packet(cmd, data)...)
-		if d.c.answers(cmd) || cmd == 'E' {
-			d.script = append(d.script, part)
+		if c.answers(cmd) || cmd == 'E' {
+			out = append(out, part)
 			part = nil
 		}
 	}
 	event('D', "M"+l.macros)
 	event('M', l.from+"\x00")
 	event('R', l.to[0]+"\x00")
-	if d.c.version >= 4 && d.c.protocol&noData == 0 {
+	if c.version >= 4 && c.protocol&noData == 0 {
 		event('T', "")
 	}
 	for _, h := range l.headers {
@@ -101,13 +101,13 @@ func (d *load) write(l letter) {
 		event('B', body)
 	}
 	event('E', "")
-	d.script[0] = append([]byte(packet('A', "")), d.script[0]...)
+	return out
 }
 
-// send sends the message once.
-func (d *load) send() error {
+// send sends a message.
+func (d *load) send(s script) error {
 	p := packetReader{r: d.r, between: func() {}, inside: func() {}}
-	for i, part := range d.script {
+	for i, part := range s {
 		if _, err := d.conn.Write(part); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (d *load) send() error {
 			if cmd == 'c' {
 				break
 			}
-			if cmd != 'i' || i != len(d.script)-1 {
+			if cmd != 'i' || i != len(s)-1 {
 				return io.ErrUnexpectedEOF
 			}
 		}
@@ -128,7 +128,7 @@ func (d *load) send() error {
 }
 
 // drive sends b.N messages over eight connections.
-func drive(b *testing.B, serve func(net.Listener) error) {
+func drive(b *testing.B, serve func(net.Listener) error, letters ...letter) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
@@ -141,15 +141,21 @@ func drive(b *testing.B, serve func(net.Listener) error) {
 	for range 8 {
 		loads = append(loads, newLoad(b, l.Addr().String()))
 	}
+	var scripts []script
+	octets := 0
+	for i := range letters {
+		scripts = append(scripts, loads[0].c.script(&letters[i]))
+		octets += len(bytes.Join(scripts[i], nil))
+	}
 	b.ReportAllocs()
-	b.SetBytes(int64(len(bytes.Join(loads[0].script, nil))))
+	b.SetBytes(int64(octets / len(scripts)))
 	b.ResetTimer()
 	var wg sync.WaitGroup
 	for _, d := range loads {
 		wg.Go(func() {
 			defer d.conn.Close()
-			for left.Add(-1) >= 0 {
-				if err := d.send(); err != nil {
+			for n := left.Add(-1); n >= 0; n = left.Add(-1) {
+				if err := d.send(scripts[n%int64(len(scripts))]); err != nil {
 					b.Error(err)
 					return
 				}
@@ -166,7 +172,7 @@ func BenchmarkSessions(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		s := &Server{Check: always(filter.Judgement{Add: tagged.Add})}
 		defer s.Close()
-		drive(b, s.Serve)
+		drive(b, s.Serve, benchLetter())
 	})
 	b.Run("go-milter", func(b *testing.B) {
 		s := &gomilter.Server{
@@ -174,6 +180,6 @@ func BenchmarkSessions(b *testing.B) {
 			Actions:   gomilter.OptAddHeader | gomilter.OptChangeHeader | gomilter.OptQuarantine,
 		}
 		defer s.Close()
-		drive(b, s.Serve)
+		drive(b, s.Serve, benchLetter())
 	})
 }

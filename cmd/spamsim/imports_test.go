@@ -68,6 +68,7 @@ var floors = map[string][]string{
 var testFloors = map[string][]string{
 	"simhash/scan":  {"nilsimsa", "simhash"}, // codes of both kinds to scan
 	"store/replica": {"parse", "store/replica/redistest"},
+	"milter":        {"store"}, // what judging costs by a milter
 
 	"cmd/spamsim/internal/console": {"cmd/spamsim/internal/demo", "cmd/spamsim/internal/lab"},
 
