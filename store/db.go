@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -19,7 +18,7 @@ import (
 // The file, a bbolt database. Numbers in keys are big endian, so that keys are in the order of arrival.
 //
 //	meta      "format": "spamsim store", a space and the version; "key": the site key, 32 bytes; "recent", where there
-//	          was mail: what it shows of sigma (fit.go)
+//	          was mail: what it shows of sigma (fit.go); "snapshot", where there was one: its mark (snapshot.go)
 //	clusters  seq u64: a record (record.go)
 //	messages  arrival u64: key u64, seq of the cluster u64, time i64 in Unix seconds, sender u64, network u64, taught u8,
 //	          recipients u64 each, all little endian
@@ -67,7 +66,7 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 		err = db.View(func(tx *bbolt.Tx) error { key, err = checkFormat(tx); return err })
 	}
 	if err == nil && !s.opts.ReadOnly {
-		err = errors.Join(db.Update(migrate), sweepUp(path))
+		err = errors.Join(renew(db), sweepUp(path))
 	}
 	if err != nil {
 		db.Close()
@@ -128,6 +127,19 @@ func checkFormat(tx *bbolt.Tx) ([]byte, error) {
 		}
 	}
 	return append([]byte(nil), meta.Get(keyKey)...), nil
+}
+
+// renew migrates a database that is not as this version makes it. What needs nothing is not written to, for its snapshot's sake.
+func renew(db *bbolt.DB) error {
+	old := false
+	err := db.View(func(tx *bbolt.Tx) error {
+		old = tx.Bucket(bucketShared) == nil || string(tx.Bucket(bucketMeta).Get(keyFormat)) != formatName+formatVersion
+		return nil
+	})
+	if err != nil || !old {
+		return err
+	}
+	return db.Update(migrate)
 }
 
 // migrate makes a database of a version before one of this version: its records are rewritten.
@@ -465,30 +477,6 @@ func (s *Store) Sync() error {
 
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("the store is closed")
-
-// Close writes what is not on disk yet and closes the file. No other method may run or follow.
-func (s *Store) Close() error {
-	s.mu.Lock()
-	s.sweep.end()
-	s.mu.Unlock()
-	if s.db.Load() == nil {
-		return nil
-	}
-	if s.opts.ReadOnly {
-		return s.db.Load().Close()
-	}
-	s.compaction.end()
-	close(s.commits.stop)
-	<-s.commits.ended
-	if s.unsaved > 0 {
-		s.unsaved = saveRecentEvery
-	}
-	err := s.commits.commit(s)
-	if unmark := os.Remove(s.path + openMark); !errors.Is(unmark, fs.ErrNotExist) {
-		err = errors.Join(err, unmark)
-	}
-	return errors.Join(err, s.db.Load().Close())
-}
 
 // fileSize is the size of the file in bytes.
 func (s *Store) fileSize() int64 {

@@ -103,3 +103,38 @@ func syncFolder(dir string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// Close writes what is not on disk yet and closes the file. No other method may run or follow.
+func (s *Store) Close() error { return s.close(fewToSnapshot) }
+
+// close is Close with a snapshot of so many clusters and more.
+func (s *Store) close(few int) error {
+	s.mu.Lock()
+	s.sweep.end()
+	s.mu.Unlock()
+	if s.db.Load() == nil {
+		return nil
+	}
+	if s.opts.ReadOnly {
+		return s.db.Load().Close()
+	}
+	s.compaction.end()
+	close(s.commits.stop)
+	<-s.commits.ended
+	if s.unsaved > 0 {
+		s.unsaved = saveRecentEvery
+	}
+	var mark []byte
+	var transaction int
+	err := s.commits.commit(s)
+	if err == nil && s.memory.live >= few {
+		mark, transaction, err = s.markSnapshot()
+	}
+	if unmark := os.Remove(s.path + openMark); !errors.Is(unmark, fs.ErrNotExist) {
+		err = errors.Join(err, unmark)
+	}
+	if mark != nil {
+		s.tell(s.saveSnapshot(mark, transaction))
+	}
+	return errors.Join(err, s.db.Load().Close())
+}

@@ -12,16 +12,23 @@ import (
 // load reads everything into memory.
 func (s *Store) load() error {
 	return s.view(func(tx *bbolt.Tx) error {
-		return errors.Join(
-			s.loadClusters(tx.Bucket(bucketClusters)),
-			tx.Bucket(bucketMoved).ForEach(func(k, v []byte) error {
-				s.moved[binary.BigEndian.Uint64(k)] = binary.BigEndian.Uint64(v)
-				return nil
-			}),
-			tx.Bucket(bucketMessages).ForEach(s.loadMessage),
-			s.loadRecent(tx.Bucket(bucketMeta).Get(keyRecent)),
-			s.loadShared(tx.Bucket(bucketShared)))
+		var err error
+		if !s.loadSnapshot(tx) {
+			err = s.loadRecords(tx)
+		}
+		return errors.Join(err, s.loadRecent(tx.Bucket(bucketMeta).Get(keyRecent)), s.loadShared(tx.Bucket(bucketShared)))
 	})
+}
+
+// loadRecords reads what there is no snapshot of.
+func (s *Store) loadRecords(tx *bbolt.Tx) error {
+	return errors.Join(
+		s.loadClusters(tx.Bucket(bucketClusters)),
+		tx.Bucket(bucketMoved).ForEach(func(k, v []byte) error {
+			s.moved[binary.BigEndian.Uint64(k)] = binary.BigEndian.Uint64(v)
+			return nil
+		}),
+		tx.Bucket(bucketMessages).ForEach(s.loadMessage))
 }
 
 // A part is some clusters on their way from the file into memory. Most are solos, which one goroutine makes ready while

@@ -56,10 +56,10 @@ func (x *site) share(n *siteNode, name string) {
 	n.x.now = func() time.Time { return x.now }
 }
 
-// reopen closes the store of a node and opens it again.
+// reopen closes the store of a node, with a snapshot or without, and opens it again.
 func (x *site) reopen(n *siteNode) {
 	x.send(n)
-	if err := n.s.Close(); err != nil {
+	if err := n.s.close([]int{0, fewToSnapshot}[x.r.IntN(2)]); err != nil {
 		x.t.Fatal(err)
 	}
 	n.s = open(x.t, n.path, Options{Background: quickBackground()})

@@ -185,9 +185,8 @@ func openStore(path string, o Options) (*Store, error) {
 			return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 		}
 		if !o.ReadOnly {
-			if err := os.WriteFile(path+openMark, nil, 0o600); err != nil && o.OnError != nil {
-				o.OnError(err) // an unclean stop will not be noticed
-			}
+			s.tell(os.WriteFile(path+openMark, nil, 0o600)) // without it an unclean stop will not be noticed
+			s.tell(dropSnapshot(path))
 			s.changes.reset()
 			s.commits.start(s)
 			s.compaction.closing = make(chan struct{})
