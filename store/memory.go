@@ -99,9 +99,10 @@ func (m *memory) matches(q *query) []match {
 	return m.verify(q)
 }
 
-// leads gives all features the weight of the background and appends the places of those by which clusters are looked for: all of
-// attachments, the first leading ones of the text, and those that others may hold so often that they weigh less for it, which
-// none weighs after all that is not above least. In a large memory, where no more than indexLimit are noted, that is none.
+// leads gives all features the weight that they have in the background, and appends the places of those that are looked up among
+// what is stored: all of attachments, the first leading ones of the text, and of the others those that weigh more than least. It
+// takes the memory to say how much less these weigh; the rest weighs no less, however many hold it. In a large memory, where no
+// more than indexLimit holders are noted, none weighs more than least.
 func (q *query) leads(to []uint16, least float32) []uint16 {
 	for i := range q.features {
 		f := &q.features[i]

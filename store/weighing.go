@@ -30,24 +30,23 @@ func (w *weighing) keep() {
 // likely takes up the features of lowest rank, as many as a query has. How much all features weigh, and so up to which rank
 // there are so many, is guessed; where the guess was wrong, all are taken up.
 func (w *weighing) likely(m *memory, t *Trace) {
-	if w.weigh(m, t, usualPart); len(w.order) < maxQuery && !math.IsInf(w.enough, 1) {
+	if w.weigh(m, t, weightPart); len(w.order) < maxQuery && !math.IsInf(w.enough, 1) {
 		w.weigh(m, t, 0)
 	}
 }
 
-// Of what the features of a text can weigh, those of most mail weigh usualPart and more; the first probed ones tell better.
-// Up to spare more features than are wanted are taken up, and at most a quarter is expected to tell nothing.
+// Guesses before the features of a text are looked up.
 const (
-	usualPart = 0.6
-	probed    = maxQuery
-	spare     = maxQuery / 4
-	usually   = 0.75
+	weightPart  = 0.6          // of what they can weigh together they do at least
+	tellingPart = 0.75         // of them tell something at least
+	probed      = maxQuery     // so many that were looked up say better what all weigh
+	spare       = maxQuery / 4 // so many more than are wanted are taken up
 )
 
 // enoughOf is a rank up to which n features that weigh so much together are likely to have as many as a query takes: of
 // ranks that are drawn by weights of w, n (1 - exp(-w r)) are below r.
 func enoughOf(n, weight float64) float64 {
-	if n *= usually; n > maxQuery+spare {
+	if n *= tellingPart; n > maxQuery+spare {
 		return -n / weight * math.Log1p(-(maxQuery+spare)/n)
 	}
 	return math.Inf(1)

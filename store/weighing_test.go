@@ -59,7 +59,7 @@ func TestQueryHasLowestRanks(t *testing.T) {
 			t.Errorf("%d features: not the %d of lowest rank", len(trace.features), len(want))
 		}
 		var weighed weighing
-		weighed.weigh(m, trace, usualPart)
+		weighed.weigh(m, trace, weightPart)
 		if len(weighed.order) < maxQuery && !math.IsInf(weighed.enough, 1) {
 			if again++; i < usual {
 				t.Errorf("%d features of a usual text were weighed again", len(trace.features))
