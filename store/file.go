@@ -124,17 +124,12 @@ func (s *Store) close(few int) error {
 	if s.unsaved > 0 {
 		s.unsaved = saveRecentEvery
 	}
-	var mark []byte
-	var transaction int
 	err := s.commits.commit(s)
 	if err == nil && s.memory.live >= few {
-		mark, transaction, err = s.markSnapshot()
+		s.tell(s.saveSnapshot()) // without it the store is as good, and slower to open
 	}
 	if unmark := os.Remove(s.path + openMark); !errors.Is(unmark, fs.ErrNotExist) {
 		err = errors.Join(err, unmark)
-	}
-	if mark != nil {
-		s.tell(s.saveSnapshot(mark, transaction))
 	}
 	return errors.Join(err, s.db.Load().Close())
 }

@@ -37,32 +37,28 @@ var (
 // fewToSnapshot is how many clusters are read from their records in a tenth of a second: no snapshot is made of fewer.
 const fewToSnapshot = 10_000
 
-// markSnapshot ends what is written to the database with the mark of the snapshot to come, and returns the mark and the number
-// of its transaction.
-func (s *Store) markSnapshot() (mark []byte, transaction int, err error) {
-	db := s.db.Load()
+// saveSnapshot writes the snapshot; nothing may be written to the database after it.
+func (s *Store) saveSnapshot() error {
+	if err := s.trySnapshot(); err != nil {
+		return errors.Join(fmt.Errorf("no %s is written, the next start takes longer: %w", s.path+snapshotSuffix, err), dropSnapshot(s.path))
+	}
+	return nil
+}
+
+func (s *Store) trySnapshot() error {
+	if err := hasRoom(s.path, s.memory.octets()); err != nil {
+		return err
+	}
+	db, mark, transaction := s.db.Load(), newKey()[:snapshotMark], 0
 	db.NoFreelistSync = false // else all pages would be read to find the free ones again
-	mark = newKey()[:snapshotMark]
-	err = db.Update(func(tx *bbolt.Tx) error {
+	err := db.Update(func(tx *bbolt.Tx) error {
 		transaction = tx.ID()
 		return tx.Bucket(bucketMeta).Put(keySnapshot, mark)
 	})
 	if err != nil {
-		return nil, 0, fmt.Errorf("commit: %w", err)
+		return err
 	}
-	return mark, transaction, nil
-}
-
-// saveSnapshot writes the snapshot. Without one the store is as good, and slower to open.
-func (s *Store) saveSnapshot(mark []byte, transaction int) error {
-	err := hasRoom(s.path, s.memory.octets())
-	if err == nil {
-		err = s.writeSnapshot(mark, transaction)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("%s was not written, the next start takes longer: %w", s.path+snapshotSuffix, err), dropSnapshot(s.path))
-	}
-	return nil
+	return s.writeSnapshot(mark, transaction)
 }
 
 func (s *Store) writeSnapshot(mark []byte, transaction int) error {

@@ -220,6 +220,26 @@ func TestDamagedSnapshot(t *testing.T) {
 	mustTell("longer", append(bytes.Clone(sound), 0))
 }
 
+// TestSnapshotCannotBeWritten: where there is something in its place, the store is closed as well, and opened again; somebody is
+// told each time.
+func TestSnapshotCannotBeWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	_, texts := aSnapshot(t, path)
+	if err := errors.Join(os.Remove(path+snapshotSuffix), os.MkdirAll(path+snapshotSuffix+"/folder", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		told := 0
+		s := open(t, path, Options{OnError: func(error) { told++ }})
+		if got := knows(s, texts); !got[0].Member || !got[1].Member {
+			t.Errorf("%+v", got)
+		}
+		if err := s.close(0); err != nil || told < 2 {
+			t.Errorf("closed with %v, told %d times", err, told)
+		}
+	}
+}
+
 // TestSnapshotFormat: whoever changes what a snapshot looks like gives it another magic, else one that was made before would be
 // read as what it is not.
 func TestSnapshotFormat(t *testing.T) {

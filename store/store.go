@@ -56,7 +56,9 @@ type Options struct {
 	// CompactEvery is how often it is looked whether most of the file is free, which is then compacted; 0: never.
 	CompactEvery time.Duration
 	OnCompact    func(Compacted) // told of each such compaction; nil: nobody is
-	OnError      func(error)     // told of a commit that went wrong, which is tried again; nil: nobody is told
+	// OnError is told of what goes wrong beside the mail: of a commit, which is tried again, of a record that cannot be read, of a
+	// snapshot. Nil: nobody is told.
+	OnError func(error)
 }
 
 // A Store holds the clusters of recent mail. Its methods may be called from many goroutines.

@@ -137,7 +137,7 @@ func (d *daemon) takeStore(conf *config.Loaded) error {
 		},
 		CompactEvery: compactEvery,
 		OnCompact:    func(c store.Compacted) { d.log.Info("the store was compacted", "before", c.Before, "after", c.After) },
-		OnError:      func(err error) { d.log.Error("the store cannot be written; mail is judged on", "err", err) },
+		OnError:      func(err error) { d.log.Error("trouble with the store; mail is judged on", "err", err) },
 	})
 	if err != nil {
 		return err

@@ -99,7 +99,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 	} else if !temporary(err) {
 		t.Errorf("%v is not temporary", err)
 	}
-	if got := log.String(); !strings.Contains(got, "the store cannot be written") || !strings.Contains(got, "no space left on device") {
+	if got := log.String(); !strings.Contains(got, "trouble with the store") || !strings.Contains(got, "no space left on device") {
 		t.Errorf("the log does not say so:\n%s", got)
 	}
 	free()

@@ -14,7 +14,7 @@ import (
 )
 
 // broken is what the daemon logs while its store cannot be written.
-const broken = "the store cannot be written"
+const broken = "trouble with the store"
 
 // waitBroken waits until the daemon says so once more.
 func waitBroken(t *testing.T, s *lab.Spamsim) {
