@@ -42,7 +42,7 @@ func arrivals(a *app, mail []given, clock string) (*timeline, error) {
 	}
 	f, err := os.CreateTemp("", "spamsim-backtest-*")
 	if err != nil {
-		return nil, err
+		return nil, noScratch(err)
 	}
 	t := &timeline{spool: f}
 	if err := os.Remove(f.Name()); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -52,7 +53,13 @@ func same(a, b string) bool {
 // backup writes the store to a file, which has its name only once it is whole and on disk: what had the name before stays
 // until then.
 func backup(ctx context.Context, s control.Service, name string) (octets int64, err error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return 0, fmt.Errorf("%s is a folder: name a file in it", name)
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".partial-") // mode 0600
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return 0, fmt.Errorf("%s: %w", name, path.Err) // without the name that nobody wrote
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -61,24 +61,9 @@ func (b *benchmark) check() error {
 }
 
 func (b *benchmark) run(ctx context.Context, a *app) error {
-	o := bench.Full()
-	if b.quick {
-		o = bench.Quick()
-	}
-	o.Parts = b.only
-	p := a.progress("remembered", 0)
-	defer p.done()
-	o.Tell = func(what string) { a.note("%s", what) }
-	o.Remember = p.add
-	r, err := bench.Run(ctx, o)
-	p.done()
+	r, err := b.measure(ctx, a)
 	if err != nil {
-		return p.stopped(err, "; nothing is left of them")
-	}
-	if b.svg != "" {
-		if err := os.WriteFile(b.svg, []byte(r.SVG()), 0o644); err != nil {
-			return err
-		}
+		return err
 	}
 	if b.json {
 		return a.json(r)
@@ -87,4 +72,37 @@ func (b *benchmark) run(ctx context.Context, a *app) error {
 		return a.printf("%s", r.Markdown())
 	}
 	return a.printf("%s", r.Table())
+}
+
+// measure measures, and draws the picture. It may take hours: what can fail otherwise is tried before.
+func (b *benchmark) measure(ctx context.Context, a *app) (_ *bench.Report, err error) {
+	o := bench.Full()
+	if b.quick {
+		o = bench.Quick()
+	}
+	o.Parts = b.only
+	if b.svg != "" {
+		undo, wrong := tryWriting(b.svg)
+		if wrong != nil {
+			return nil, fmt.Errorf("--svg: %w", wrong)
+		}
+		defer func() {
+			if err != nil {
+				undo()
+			}
+		}()
+	}
+	p := a.progress("remembered", 0)
+	defer p.done()
+	o.Tell = func(what string) { a.note("%s", what) }
+	o.Remember = p.add
+	r, err := bench.Run(ctx, o)
+	p.done()
+	if err != nil {
+		return nil, p.stopped(err, "; nothing is left of them")
+	}
+	if b.svg != "" {
+		err = os.WriteFile(b.svg, []byte(r.SVG()), 0o644)
+	}
+	return r, err
 }

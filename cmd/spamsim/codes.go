@@ -14,7 +14,8 @@ type codes struct {
 }
 
 // codesOf computes the codes of the bytes as they are, or of the text that is judged when they are a message. SimHash
-// is in both cases that of the words, since it is a code of features and not of bytes.
+// is in both cases that of the words, since it is a code of features and not of bytes: of the first MiB, as the store takes
+// them.
 func codesOf(raw []byte, mail bool) codes {
 	if mail {
 		t := store.NewTrace(parse.Parse(raw, parse.Limits{}))

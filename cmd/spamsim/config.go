@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -72,6 +73,10 @@ The key is a secret: people and texts are known in the store, and to the peers, 
 			key, err := store.KeyOf(conf.Store.Path)
 			if errors.Is(err, store.ErrInUse) {
 				return fmt.Errorf("%w: stop the daemon for a moment", err)
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s: no store yet, and so no key: \"spamsim serve\" makes one when it first starts; "+
+					"for hosts that are all new make the key itself, with \"openssl rand -hex 32\"", conf.Store.Path)
 			}
 			if err != nil {
 				return err

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,7 +87,7 @@ func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Lo
 
 // begin is startDaemon with sockets that others opened.
 func begin(at *sockets, conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
-	if err := os.MkdirAll(filepath.Dir(conf.Store.Path), 0o750); err != nil {
+	if err := makeStoreFolder(conf); err != nil {
 		return nil, err
 	}
 	d := &daemon{log: log, level: new(slog.LevelVar), failed: make(chan error, 1)}

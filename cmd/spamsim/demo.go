@@ -40,7 +40,7 @@ it was delivered, and ends with a summary. Nothing is left behind.`,
 
 // demo runs the demonstration in a folder that goes away with it.
 func (a *app) demo(ctx context.Context, seed uint64, pace time.Duration) (err error) {
-	dir, err := os.MkdirTemp("", "spamsim-demo-*")
+	dir, err := scratch("spamsim-demo-*")
 	if err != nil {
 		return err
 	}

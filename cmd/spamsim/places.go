@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"syscall"
 	"time"
 
 	"spamsim/cmd/spamsim/internal/config"
@@ -125,5 +127,9 @@ func listen(a config.Address) (net.Listener, error) {
 		}
 		return control.Listen(a.Addr)
 	}
-	return net.Listen(a.Network, a.Addr)
+	l, err := net.Listen(a.Network, a.Addr)
+	if errors.Is(err, syscall.EACCES) {
+		err = fmt.Errorf("%w: ports below 1024 are for root, for who has CAP_NET_BIND_SERVICE, and for sockets that systemd opens", err)
+	}
+	return l, err
 }

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/textproto"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -58,21 +55,12 @@ func sendOn(ctx context.Context, conf *config.Loaded, env *quarantine.Envelope, 
 		return nil, err
 	}
 	defer proxy.Close()
-	dir, err := os.MkdirTemp("", "spamsim-release-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	l, err := net.Listen("unix", filepath.Join(dir, "lmtp")) // peers on Unix sockets are trusted
-	if err != nil {
-		return nil, err
-	}
-	go func() { _ = proxy.Serve(l) }() // until Close
-	conn, err := net.Dial("unix", l.Addr().String())
+	conn, theirs, err := connected() // peers on Unix sockets are trusted
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
+	go func() { _ = proxy.Serve(&onlyOne{conn: theirs, closed: make(chan struct{})}) }() // until Close
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	_ = conn.SetDeadline(time.Now().Add(releaseTime))
 	refused, err := (&lmtp{textproto.NewConn(conn)}).send(conf.ID, env, raw)

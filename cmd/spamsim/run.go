@@ -117,7 +117,33 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	addTopics(root)
+	addCobras(root)
 	return root
+}
+
+// addCobras adds the commands that cobra brings. Of itself it answers a page or shell that there is none of with other help, and
+// status 0.
+func addCobras(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error { return help(root, args) }
+		case "completion":
+			c.Args, c.RunE = usageArgs(cobra.NoArgs), func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+}
+
+// help shows the help of a command or topic.
+func help(root *cobra.Command, args []string) error {
+	c, rest, err := root.Find(args)
+	if err != nil || len(rest) > 0 {
+		return usage(fmt.Errorf("no help for %q: \"spamsim help\" lists the commands and topics", strings.Join(args, " ")))
+	}
+	c.InitDefaultHelpFlag()
+	return c.Help()
 }
 
 // known refuses a word that is no command, and names the nearest ones.

@@ -63,6 +63,9 @@ func (a *app) service(conf *config.Loaded, want access) (*service, error) {
 			return s, err
 		}
 		s, err = a.local(conf, want)
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, fmt.Errorf("%w; the store and its daemon are for their owner and group: do this as that user, or name another --store", err)
+		}
 		if !errors.Is(err, store.ErrInUse) {
 			return s, err
 		}
@@ -86,7 +89,7 @@ func (a *app) local(conf *config.Loaded, want access) (*service, error) {
 	_, err := os.Stat(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if want == toWrite {
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		if err := makeStoreFolder(conf); err != nil {
 			return nil, err
 		}
 	}
@@ -110,6 +113,14 @@ func (a *app) local(conf *config.Loaded, want access) (*service, error) {
 		a.note("store %s", path)
 	}
 	return &service{localService(conf, s), s.Close}, nil
+}
+
+// makeStoreFolder makes the folder of the store where it is not there.
+func makeStoreFolder(conf *config.Loaded) error {
+	if err := os.MkdirAll(filepath.Dir(conf.Store.Path), 0o750); err != nil {
+		return fmt.Errorf("the store's folder is not there: %w; store.path and state_dir say where it is", err)
+	}
+	return nil
 }
 
 // localService is the Service over an open store.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,9 @@ of standard input. A message is learnt once, however often it is given. What cou
 reason; the exit status is then still 0, but 2 where something could not be read. What is reported as learnt is on disk.`,
 		Example: "  spamsim train --ham ~/Maildir/.Newsletters\n  spamsim train --spam junk.mbox.gz",
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if spam == ham {
+				return usage(errors.New("say what people judged this mail to be: --spam or --ham"))
+			}
 			label := filter.Spam
 			if ham {
 				label = filter.Ham
@@ -33,8 +37,6 @@ reason; the exit status is then still 0, but 2 where something could not be read
 	f.BoolVar(&spam, "spam", false, "the mail is spam")
 	f.BoolVar(&ham, "ham", false, "the mail is good: later mail like it is exempt")
 	f.BoolVar(&asJSON, "json", false, "print the counts as JSON")
-	c.MarkFlagsOneRequired("spam", "ham")
-	c.MarkFlagsMutuallyExclusive("spam", "ham")
 	a.storeFlag(c)
 	return c
 }

@@ -7,6 +7,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -68,6 +69,14 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 		o.Remember = func(int) {}
 	}
 	r = new(Report)
+	lookup, whole := slices.Contains(o.Parts, "lookup"), slices.Contains(o.Parts, "whole")
+	var dir string
+	if lookup || whole { // before minutes are spent on what else there is
+		if dir, err = os.MkdirTemp("", "spamsim-bench-*"); err != nil {
+			return nil, fmt.Errorf("the scratch store goes to %s: %w; let TMPDIR name a folder that can be written", os.TempDir(), err)
+		}
+		defer os.RemoveAll(dir)
+	}
 	if slices.Contains(o.Parts, "digest") {
 		o.Tell("the digest of 16 KB of text")
 		r.Digest = measureDigest(o.Spell)
@@ -77,15 +86,9 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 			return nil, err
 		}
 	}
-	lookup, whole := slices.Contains(o.Parts, "lookup"), slices.Contains(o.Parts, "whole")
-	if !lookup && !whole {
+	if dir == "" {
 		return r, nil
 	}
-	dir, err := os.MkdirTemp("", "spamsim-bench-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	m, err := newMemory(dir)
 	if err != nil {
 		return nil, err

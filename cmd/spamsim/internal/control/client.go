@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"spamsim/milter/filter"
@@ -36,6 +38,9 @@ func Dial(socket string) (*Client, error) {
 		return d.DialContext(ctx, "unix", name)
 	}
 	probe, err := dial(context.Background(), "", "")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("%w: none serves %s; \"spamsim serve\" starts one", ErrUnavailable, socket)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

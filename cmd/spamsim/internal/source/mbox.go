@@ -30,7 +30,7 @@ func (r *reader) stream(name string, in io.Reader) bool {
 	case err != nil:
 		return r.fail(name, err)
 	case int64(len(raw)) > r.Limit:
-		return r.fail(name, ErrTooLarge)
+		return r.fail(name, r.tooLarge())
 	}
 	return r.yield(Message{Name: name, Raw: raw})
 }
@@ -125,7 +125,7 @@ func (m *mboxReader) flush() bool {
 		raw = bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r"))
 	}
 	if m.tooLarge || int64(len(raw)) > m.r.Limit {
-		return m.r.fail(name, ErrTooLarge)
+		return m.r.fail(name, m.r.tooLarge())
 	}
 	if raw == nil {
 		raw = []byte{}

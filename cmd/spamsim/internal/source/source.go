@@ -68,6 +68,9 @@ type reader struct {
 	yield func(Message) bool
 }
 
+// tooLarge says what the limit is.
+func (r *reader) tooLarge() error { return fmt.Errorf("%w of %d octets", ErrTooLarge, r.Limit) }
+
 func (r *reader) fail(name string, err error) bool {
 	var path *fs.PathError
 	if errors.As(err, &path) { // it names the file itself, in another place

@@ -154,7 +154,7 @@ func TestLimit(t *testing.T) {
 			t.Fatalf("message %d of %d is not %s: %.200q", i, len(got), want, got)
 		}
 	}
-	for n, want := range map[int]string{100: `- "x`, 101: "error: -: message is larger than the limit"} {
+	for n, want := range map[int]string{100: `- "x`, 101: "error: -: message is larger than the limit of 100 octets"} {
 		got := list("", nil, Options{Stdin: strings.NewReader(strings.Repeat("x", n)), Limit: 100})
 		if len(got) != 1 || !strings.HasPrefix(got[0], want) {
 			t.Errorf("%d octets: %q", n, got)
