@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"spamsim/parse"
@@ -28,8 +29,15 @@ func (w *wording) keep() {
 	}
 }
 
+// wordsOf is how much of a text words are taken of, in octets. It is far more than people write, and what comes after it tells a
+// copy no better; but the features of ten messages of 10 MB at once would take gigabytes.
+const wordsOf = 1 << 20
+
 // of takes the words of a folded text that are its own.
 func (w *wording) of(folded string) {
+	if len(folded) > wordsOf {
+		folded = strings.ToValidUTF8(folded[:wordsOf], "") // the last character may be cut
+	}
 	w.words = parse.AppendTokens(w.words[:0], folded)
 	w.read = len(w.words)
 	w.hashes = wordHashes(w.hashes[:0], w.words)
