@@ -25,6 +25,10 @@ import (
 type Ledger struct {
 	Fresh bool // each message has a connection of its own
 
+	// Letter, where there is one, makes the content of an attempt, which begins with the field X-Attempt and its number. Of the
+	// same number it makes the same.
+	Letter func(number int) []byte
+
 	seed   uint64
 	steps  atomic.Int64 // commands and answers, of all clients
 	hops   atomic.Int64 // deaths of the next hop
@@ -58,6 +62,9 @@ func NewLedger(seed uint64) *Ledger { return &Ledger{seed: seed} }
 
 // content is what an attempt sends: lines of any kind, 100 octets to 128 KB.
 func (l *Ledger) content(number int) []byte {
+	if l.Letter != nil {
+		return l.Letter(number)
+	}
 	r := rand.New(rand.NewPCG(l.seed, uint64(number)))
 	b := fmt.Appendf(nil, "X-Attempt: %d\r\nFrom: a@lab.test\r\nDate: Thu, 1 Jan 2026 00:00:00 +0000\r\nMessage-Id: <%d@lab.test>\r\n\r\n", number, number)
 	for size := len(b) + 1<<r.IntN(18); len(b) < size; {
