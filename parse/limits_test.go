@@ -1,8 +1,10 @@
 package parse
 
 import (
+	"encoding/base64"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -63,6 +65,29 @@ func TestDecoyUsesNoLimit(t *testing.T) {
 	raw := multipart("alternative", "x", "\n"+strings.Repeat("decoy ", 200), "Content-Type: text/html\n\n<p>shown</p>")
 	if got := strings.TrimSpace(text(Parse([]byte(raw), Limits{DecodedBytes: 1000}))); got != "shown" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestAlternativesUseLimit: alternatives use up what the largest of them takes, and what comes behind has the rest.
+func TestAlternativesUseLimit(t *testing.T) {
+	both := multipart("alternative", "x", "\n"+strings.Repeat("plain ", 100), "Content-Type: text/html\n\n"+strings.Repeat("shown ", 100))
+	raw := multipart("mixed", "y", both, "\n"+strings.Repeat("behind ", 100))
+	got := text(Parse([]byte(raw), Limits{DecodedBytes: 1000}))
+	if shown, behind := strings.Count(got, "shown"), strings.Count(got, "behind"); shown != 100 || behind == 0 || behind > 400/7 {
+		t.Errorf("%d words shown and %d behind in %q", shown, behind, got)
+	}
+}
+
+// TestEncodedCompoundsShareLimit: messages that are encoded as a whole are decoded within one limit for all of them.
+func TestEncodedCompoundsShareLimit(t *testing.T) {
+	inner := "Content-Type: text/plain\n\n" + strings.Repeat("inner ", 50)
+	encoded := "Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte(inner))
+	m := Parse([]byte(multipart("mixed", "x", encoded, encoded)), Limits{DecodedBytes: 700})
+	if n := strings.Count(text(m), "inner"); n != 50 {
+		t.Errorf("%d words were decoded, want the 50 of the first", n)
+	}
+	if !slices.ContainsFunc(m.Defects, func(d Defect) bool { return d.What == defectDecoded }) {
+		t.Errorf("defects %v", m.Defects)
 	}
 }
 
