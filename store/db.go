@@ -417,6 +417,10 @@ func (c *committer) commit(s *Store) error {
 	}
 }
 
+// fillAppended is how much of a page is filled before the next one is begun: keys come in their order, and records are read
+// more often than they grow.
+const fillAppended = 0.9
+
 // write writes what is pending through update, all or what is due. What cannot be written is kept and tried again with the
 // next.
 func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, all bool) error {
@@ -436,6 +440,7 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, al
 	err := update(func(tx *bbolt.Tx) error {
 		for _, p := range todo {
 			b := tx.Bucket(p.bucket)
+			b.FillPercent = fillAppended
 			if p.value == nil {
 				if err := b.Delete(p.key); err != nil {
 					return err

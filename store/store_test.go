@@ -311,3 +311,27 @@ func edit(t *testing.T, path string, do func(*bbolt.Tx) error) {
 
 // elementsAt is where a record's elements begin.
 const elementsAt = 2 + 4 + 8 + 8 + 4 + 32 + 8 + 2
+
+// Records come in the order of their keys, and fill the pages of the file.
+func TestPagesAreFilled(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "db"), Options{Background: quickBackground()})
+	defer s.Close()
+	w := newWriter(7)
+	for i := range 300 {
+		s.Count(traceOf(w.text(60)), from(i))
+		if i%50 == 49 {
+			if err := s.Sync(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	err := s.view(func(tx *bbolt.Tx) error {
+		if of := tx.Bucket(bucketClusters).Stats(); of.LeafInuse*4 < of.LeafAlloc*3 {
+			t.Errorf("records take %d octets of %d", of.LeafInuse, of.LeafAlloc)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
