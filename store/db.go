@@ -256,8 +256,8 @@ func (c *changes) begin(b begun) {
 // Solos of other nodes come by the thousand, in any order, and can be asked for again: they are written many at a time, since
 // those of one commit lie all over the file.
 const (
-	begunAtOnce = 1 << 16
-	begunAfter  = time.Second
+	begunAtOnce = 1 << 17
+	begunAfter  = 2 * time.Second
 )
 
 // takeBegun takes out what is to be written of them now.

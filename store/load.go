@@ -76,41 +76,81 @@ func (s *Store) loadClusters(b *bbolt.Bucket) error {
 	return err
 }
 
-// placePart gives clusters their places, but solos without a seq.
-func (s *Store) placePart(p *part) {
-	m := &s.memory
+// A soloOfPart is one of them, with what is kept of its features.
+type soloOfPart struct {
+	solo
+	ids   []byte
+	leads []uint32
+}
+
+// A walk goes over the solos of a part in their order.
+type walk struct {
+	p     *part
+	at    int
+	ids   []byte
+	leads []uint32
+}
+
+func (p *part) all() walk { return walk{p, 0, p.ids, p.leads} }
+
+func (w *walk) next() soloOfPart {
+	octets, many := int(w.ids[0])*idsUnit, w.p.many[w.at]
+	one := soloOfPart{w.p.solos[w.at], w.ids[:octets], w.leads[:many]}
+	w.at, w.ids, w.leads = w.at+1, w.ids[octets:], w.leads[many:]
+	return one
+}
+
+// leadsTo are the features of the solos of a part, with their handles; those without are left out.
+func (p *part) leadsTo(handles []uint32) []lead {
 	leads := make([]lead, 0, len(p.leads))
-	ids, at := p.ids, 0
-	for i := range p.solos {
-		n := uint32(ids[0]) * idsUnit
-		if p.solos[i].seq != 0 {
-			h := m.vacancy()
-			x := m.at(h)
-			*x = p.solos[i]
-			x.place = m.ids.alloc(uint32(ids[0]), n)
-			copy(m.ids.at(x.place), ids[:n])
-			m.register(h)
-			for _, id := range p.leads[at : at+p.many[i]] {
+	rest := p.leads
+	for i, h := range handles {
+		if h != noCluster {
+			for _, id := range rest[:p.many[i]] {
 				leads = append(leads, lead{id, h})
 			}
-			s.lastSeq = max(s.lastSeq, x.seq)
-			m.live++
 		}
-		ids, at = ids[n:], at+p.many[i]
+		rest = rest[p.many[i]:]
 	}
-	m.post.addAll(leads)
+	return leads
+}
+
+// placePart gives clusters their places.
+func (s *Store) placePart(p *part) {
+	m := &s.memory
+	handles := make([]uint32, len(p.solos))
+	rest := p.all()
+	for i := range handles {
+		handles[i] = m.vacancy()
+		m.lodge(handles[i], rest.next())
+		s.lastSeq = max(s.lastSeq, p.solos[i].seq)
+	}
+	m.post.addSome(sortLeads(p.leadsTo(handles)))
 	for _, c := range p.grown {
 		s.lastSeq = max(s.lastSeq, c.seq)
 		m.place(c)
 	}
 }
 
+// lodge lets a handle stand for a solo, to which features lead already or soon will.
+func (m *memory) lodge(h uint32, one soloOfPart) {
+	x := m.at(h)
+	*x = one.solo
+	x.place = m.ids.alloc(uint32(one.ids[0]), uint32(len(one.ids)))
+	copy(m.ids.at(x.place), one.ids)
+	m.register(h)
+	m.live++
+}
+
 // A lead is a feature and a cluster that holds it.
 type lead struct{ id, cluster uint32 }
 
-// addAll adds many at once, in their order but shard by shard.
-func (p *postings) addAll(leads []lead) {
-	ends := make([]int, len(p.shards))
+// sortLeads puts leads, in their order, shard by shard. Where they are few for the shards nothing is gained by that.
+func sortLeads(leads []lead) []lead {
+	if len(leads) < 1<<shardBits {
+		return leads
+	}
+	ends := make([]int, 1<<shardBits)
 	for _, l := range leads {
 		ends[l.id>>tagBits]++
 	}
@@ -125,8 +165,13 @@ func (p *postings) addAll(leads []lead) {
 		sorted[*at] = l
 		*at++
 	}
+	return sorted
+}
+
+// addSome adds many at once, in their order.
+func (p *postings) addSome(leads []lead) {
 	touched := byte(0)
-	for some := range slices.Chunk(sorted, leadsAhead) {
+	for some := range slices.Chunk(leads, leadsAhead) {
 		for _, l := range some {
 			if s, tag := p.at(l.id); len(s.octets) > 0 {
 				touched |= s.octets[slotSize*home(tag, s.size())]

@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// readySlice is how many entries are made ready, and begin clusters, before the mail has its turn again; applySlice is
-	// how many of those that take more than that.
-	readySlice = 256
+	// readyAtOnce is how many entries are made ready at once: what leads to as many is put into the index shard by shard
+	// (see partSize).
+	readyAtOnce = 1 << 14
+	// applySlice is how many entries that are no solos are taken in before the mail has its turn again.
 	applySlice = 64
 )
 
@@ -21,19 +22,13 @@ func (p *Share) Apply(entries []Entry, adopt bool) {
 	dropped := map[uint64]bool{}
 	r := readiers.Get().(*readier)
 	defer readiers.Put(r)
-	for part := range slices.Chunk(entries, readySlice) {
-		latest := p.x.now().Add(time.Hour).Unix()
-		b := r.ready(part, latest)
-		p.s.mu.Lock()
+	for part := range slices.Chunk(entries, readyAtOnce) {
+		b := r.ready(part, p.x.now().Add(time.Hour).Unix())
 		left := p.s.takeSolos(b)
-		p.s.bound(p.x.now().Unix(), 0) // a node that gets no mail has a limit too
-		p.s.mu.Unlock()
 		for some := range slices.Chunk(left, applySlice) {
 			p.applySome(b, some, adopt, dropped)
 		}
-		if p.s.behind() {
-			p.s.tell(p.s.Sync())
-		}
+		p.s.catchUp()
 	}
 	if len(dropped) > 0 {
 		p.s.tell(p.s.dropMessages(dropped))
@@ -59,43 +54,6 @@ func (p *Share) applySome(b *ready, some []int, adopt bool, dropped map[uint64]b
 		_, err := p.s.forgetPerson(x.as, x.key)
 		p.s.tell(err)
 	}
-}
-
-// takeSolos lets the solos of b be clusters, as far as nothing is known of their numbers here, and returns the places of
-// the entries that are left.
-func (s *Store) takeSolos(b *ready) (left []int) {
-	x, hour := s.shared, hourOf(s.shared.now().Unix())
-	x.clock = max(x.clock, b.clock)
-	next := 0
-	for i := range b.entries {
-		e := &b.entries[i]
-		if next == len(b.from) || b.from[next] != i {
-			left = append(left, i)
-			continue
-		}
-		at := next
-		next++
-		if _, known := x.get(e.Key); known || e.Until < hour || e.Origin == x.node || x.drops[e.Item] || x.local[e.Item] != 0 {
-			left = append(left, i)
-			continue
-		}
-		s.lastSeq++
-		b.solos.solos[at].seq = s.lastSeq
-		s.beginForeign(e, s.lastSeq, b.records[at])
-	}
-	s.placePart(b.solos)
-	return left
-}
-
-// beginForeign notes a solo that another node told of and that is going to have its place.
-func (s *Store) beginForeign(e *Entry, seq uint64, record []byte) {
-	x := s.shared
-	h := held{stamp: e.Stamp, until: e.Until}
-	x.hold(e.Key, h)
-	x.born[seq], x.local[e.Item] = e.Item, seq
-	s.unwritten.records[seq] = record
-	s.changes.begin(begun{seq, e.Key, h, record})
-	s.unsettled(seq)
 }
 
 // take takes in the entry of a place. It adds the clusters that are to be rebuilt to touched, and those that people dropped, by their

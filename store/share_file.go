@@ -161,14 +161,30 @@ func (s *Store) waiting() bool {
 	return len(s.changes.begun) > 0
 }
 
-// maxBehind is how many solos of other nodes may wait for a commit: some 120 MB.
-const maxBehind = 2 * begunAtOnce
+// maxBehind is how many solos of other nodes may wait for a commit, beside those that one is writing: some 200 MB.
+const maxBehind = begunAtOnce + begunAtOnce/2
 
 // behind says whether so many wait.
 func (s *Store) behind() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.changes.begun) > maxBehind
+}
+
+// catchUp returns when the file is not far behind any more, or cannot be written. Who waits lets the commit at hand end, and
+// makes another only where that was not enough: what comes meanwhile is written with it.
+func (s *Store) catchUp() {
+	for s.behind() {
+		err := s.commits.between(func() error {
+			if !s.behind() {
+				return nil
+			}
+			return s.commits.write(s, s.db.Load().Update, false)
+		})
+		if err != nil {
+			return // the committer has told of it
+		}
+	}
 }
 
 // loadShared reads the rows; b is nil in a file of before there was such a bucket.

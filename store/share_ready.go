@@ -13,7 +13,7 @@ import (
 type ready struct {
 	entries []Entry
 	parts   []decoded // by entry
-	solos   *part     // what of the entries may begin a cluster; a seq of 0 is given to none
+	solos   *part     // what of the entries may begin a cluster, good until the readier reads more
 	records [][]byte  // of each solo
 	from    []int     // its entry, rising
 	latest  int64     // last copy that is believed, Unix seconds: a wrong clock keeps nothing for ever
@@ -27,13 +27,16 @@ type decoded struct {
 }
 
 // A readier has the room that reading takes.
-type readier struct{ solos soloReader }
+type readier struct {
+	solos soloReader
+	room  part
+}
 
 var readiers = sync.Pool{New: func() any { return new(readier) }}
 
 // ready reads entries; the store's lock is not held.
 func (r *readier) ready(entries []Entry, latest int64) *ready {
-	out := &ready{entries: entries, parts: make([]decoded, len(entries)), solos: newPart(0), latest: latest}
+	out := &ready{entries: entries, parts: make([]decoded, len(entries)), solos: r.room.empty(), latest: latest}
 	size := 0
 	for i := range entries {
 		if mayBegin(&entries[i]) {
@@ -59,6 +62,12 @@ func (r *readier) ready(entries []Entry, latest int64) *ready {
 		out.parts[i] = decode(e.Value, latest)
 	}
 	return out
+}
+
+// empty is the part with nothing in it, and the room that it had.
+func (p *part) empty() *part {
+	*p = part{solos: p.solos[:0], ids: p.ids[:0], leads: p.leads[:0], many: p.many[:0]}
+	return p
 }
 
 // decode reads the value of a part.

@@ -33,12 +33,14 @@ func (r *Replica) compare(ctx context.Context, b *broker, buckets []int) error {
 	var working sync.WaitGroup
 	for range comparers {
 		working.Go(func() {
+			news := newcomers{share: r.share, adopt: adopt}
 			for bucket := range todo {
-				if err := r.compareOne(ctx, b, bucket, adopt); err != nil {
+				if err := r.compareOne(ctx, b, bucket, &news); err != nil {
 					cancel(err)
 					return
 				}
 			}
+			news.apply()
 		})
 	}
 	working.Wait()
@@ -49,13 +51,34 @@ func (r *Replica) compare(ctx context.Context, b *broker, buckets []int) error {
 	return nil
 }
 
-func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, adopt bool) error {
+// newcomers are entries that the state has and this node has not: taken in many at a time, they cost less.
+type newcomers struct {
+	share   *store.Share
+	adopt   bool
+	entries []store.Entry
+}
+
+// manyNew is how many are taken in at once: some 15 MB.
+const manyNew = 1 << 14
+
+func (n *newcomers) add(e store.Entry) {
+	if n.entries = append(n.entries, e); len(n.entries) == manyNew {
+		n.apply()
+	}
+}
+
+func (n *newcomers) apply() {
+	n.share.Apply(n.entries, n.adopt)
+	n.entries = n.entries[:0]
+}
+
+func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *newcomers) error {
 	hour := hourNow()
 	mine := r.share.Stamps(bucket, hour)
 	var ended []string
 	var own, foreign []store.Key // the state has older ones
 	err := b.state(ctx, bucket, func(part []sealed) {
-		var news, stray []store.Entry
+		var stray []store.Entry
 		for _, s := range part {
 			e, err := r.seal.open(s.key, s.value)
 			if err != nil {
@@ -74,13 +97,12 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, adopt b
 			case known && stamp > e.Stamp:
 				foreign = append(foreign, e.Key)
 			case known && stamp == e.Stamp:
-			case e.Origin == r.share.Node() && !adopt:
+			case e.Origin == r.share.Node() && !news.adopt:
 				stray = append(stray, e)
 			default:
-				news = append(news, e)
+				news.add(e)
 			}
 		}
-		r.share.Apply(news, adopt)
 		r.share.Insist(stray)
 	})
 	if err != nil {

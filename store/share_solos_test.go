@@ -1,0 +1,120 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// solosOf makes a site of two nodes of which one has counted n messages that nothing resembles, and returns what it tells.
+func solosOf(t *testing.T, n int) (x *site, told []Entry) {
+	x = newSite(t, 2, 1)
+	for i := range n {
+		at := from(i)
+		at.Time = x.now
+		x.nodes[0].s.Count(traceOf(newWriter(uint64(i)).text(60)), at)
+	}
+	return x, x.nodes[0].Changes(2 * n)
+}
+
+// Solos that are told of twice at once, or by two at the same time, begin once, and nothing of a second beginning is left.
+func TestSolosBeginOnce(t *testing.T) {
+	const n = 60
+	for name, apply := range map[string]func(p *Share, told []Entry){
+		"in one call": func(p *Share, told []Entry) { p.Apply(append(told[:n:n], told...), false) },
+		"by two": func(p *Share, told []Entry) {
+			var both sync.WaitGroup
+			for range 2 {
+				both.Go(func() { p.Apply(told, false) })
+			}
+			both.Wait()
+		},
+	} {
+		x, told := solosOf(t, n)
+		apply(x.nodes[1].Share, told)
+		x.same()
+		a, b := &x.nodes[0].s.memory, &x.nodes[1].s.memory
+		if entries(&a.post) != entries(&b.post) || a.live != b.live {
+			t.Errorf("told %s: %d features and %d clusters, want %d and %d", name, entries(&b.post), b.live, entries(&a.post), a.live)
+		}
+		once := map[uint32]bool{}
+		for _, h := range b.free {
+			if once[h] || b.at(h).state != vacant {
+				t.Errorf("told %s: handle %d is free twice, or stands for a cluster", name, h)
+			}
+			once[h] = true
+		}
+		for h := range b.top {
+			if b.at(h).state == vacant && !once[h] {
+				t.Errorf("told %s: handle %d is lost", name, h)
+			}
+		}
+	}
+}
+
+// A message that comes while features lead to a solo that has not begun yet resembles nothing; once it has, it is a copy.
+func TestSoloThatHasNotBegun(t *testing.T) {
+	x, told := solosOf(t, 20)
+	s := x.nodes[1].s
+	var r readier
+	b := r.ready(told, x.now.Unix())
+	handles := s.reserve(b)
+	s.memory.post.addSome(sortLeads(b.solos.leadsTo(handles)))
+	judge := func(i int) string {
+		at := from(1000 + i)
+		at.Time = x.now
+		return s.Judge(traceOf(newWriter(uint64(i)).text(60)), at).Cluster
+	}
+	for i := range told {
+		if got := judge(i); got != "" {
+			t.Errorf("message %d resembles %s, which has not begun", i, got)
+		}
+	}
+	rest := b.solos.all()
+	for at, h := range handles {
+		if !s.beginSolo(b, at, h, rest.next()) {
+			t.Errorf("solo %d does not begin", at)
+		}
+	}
+	for i := range told {
+		if judge(i) == "" {
+			t.Errorf("message %d resembles nothing", i)
+		}
+	}
+	x.same()
+}
+
+// What was dropped while its solo was made ready does not begin.
+func TestSoloThatWasDroppedMeanwhile(t *testing.T) {
+	x, told := solosOf(t, 3)
+	s := x.nodes[1].s
+	var r readier
+	b := r.ready(told, x.now.Unix())
+	handles := s.reserve(b)
+	s.memory.post.addSome(sortLeads(b.solos.leadsTo(handles)))
+	drop := Entry{Key: Key{told[1].Item, 7, KindDrop}, Stamp: told[1].Stamp + 1, Until: told[1].Until, Value: []byte{valueVersion}}
+	x.nodes[1].Apply([]Entry{drop}, false)
+	rest := b.solos.all()
+	var begun []bool
+	for at, h := range handles {
+		begun = append(begun, s.beginSolo(b, at, h, rest.next()))
+	}
+	if got := fmt.Sprint(begun); got != "[true false true]" || s.memory.live != 2 {
+		t.Errorf("begun: %s, %d clusters", got, s.memory.live)
+	}
+}
+
+// Who tells faster than the file can be written waits until it is not far behind.
+func TestApplyWaitsForTheFile(t *testing.T) {
+	x, told := solosOf(t, 1)
+	s := x.nodes[1].s
+	s.mu.Lock()
+	for range maxBehind + 1 { // what became something else meanwhile is not written by itself
+		s.changes.begin(begun{})
+	}
+	s.mu.Unlock()
+	x.nodes[1].Apply(told, false)
+	if s.behind() {
+		t.Error("it did not wait")
+	}
+}
