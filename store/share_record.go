@@ -122,14 +122,14 @@ func readElements(r *reader) ([]element, error) {
 		return nil, fmt.Errorf("%w: %d elements: %w", ErrRecord, n, errTooMany)
 	}
 	es := make([]element, n)
-	for i := range es {
-		es[i] = element{r.u32() & idMask, 1, 1, r.byte()}
+	for i, b := 0, r.take(n*wireElement); i < n; i, b = i+1, b[wireElement:] {
+		es[i] = element{binary.LittleEndian.Uint32(b) & idMask, 1, 1, b[4]}
 	}
-	for i := range es {
-		if counted {
-			count := r.byte()
-			es[i].count, es[i].since = count, max(1, count, r.byte())
-		}
+	if !counted {
+		return es, nil
+	}
+	for i, b := 0, r.take(2*n); i < n; i, b = i+1, b[2:] {
+		es[i].count, es[i].since = b[0], max(1, b[0], b[1])
 	}
 	return es, nil
 }
@@ -142,9 +142,14 @@ func (d *crowd) read(r *reader) error {
 		return fmt.Errorf("%w: %d distinct: %w", ErrRecord, n, errTooMany)
 	}
 	cut := d.cut
-	d.cut = false
-	for range n {
-		d.add(r.u64(), r.u32())
+	d.cut, d.seen = false, make([]tallied, 0, n)
+	for b := r.take(n * talliedSize); len(b) > 0; b = b[talliedSize:] {
+		t := tallied{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:])}
+		if m := len(d.seen); t.key != 0 && (m == 0 || d.seen[m-1].key < t.key) {
+			d.seen = append(d.seen, t) // as nodes write them
+		} else {
+			d.add(t.key, t.n)
+		}
 	}
 	d.cut = cut
 	return nil

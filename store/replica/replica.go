@@ -213,11 +213,8 @@ func (r *Replica) listen(ctx context.Context, b *broker) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range messages {
-			if err := r.hear(m.data, last); err != nil {
-				return err
-			}
-			r.advance(m.id)
+		if err := r.hear(messages, last); err != nil {
+			return err
 		}
 		if wait = blockFor; r.share.Settle(settleAtOne) > 0 {
 			wait = noBlock
@@ -226,8 +223,25 @@ func (r *Replica) listen(ctx context.Context, b *broker) error {
 	return nil
 }
 
-// hear takes in one batch.
-func (r *Replica) hear(data []byte, last map[[2]uint64]uint64) error {
+// hear takes in batches, of those that came together the latest that each says of a part: where a campaign runs, whoever is behind has
+// several counts of one cluster before him.
+func (r *Replica) hear(messages []message, last map[[2]uint64]uint64) error {
+	var all gathered
+	for _, m := range messages {
+		if err := r.gather(&all, m.data, last); err != nil {
+			r.share.Apply(all.entries, false)
+			return err
+		}
+	}
+	r.share.Apply(all.entries, false)
+	if len(messages) > 0 {
+		r.advance(messages[len(messages)-1].id)
+	}
+	return nil
+}
+
+// gather reads one batch.
+func (r *Replica) gather(all *gathered, data []byte, last map[[2]uint64]uint64) error {
 	got, err := r.seal.openBatch(data)
 	if err != nil {
 		r.refuse(err)
@@ -244,18 +258,38 @@ func (r *Replica) hear(data []byte, last map[[2]uint64]uint64) error {
 		return fmt.Errorf("%w: %d after %d", errGap, got.seq, was)
 	}
 	last[from] = got.seq
-	entries := make([]store.Entry, 0, len(got.entries))
 	for _, s := range got.entries {
 		e, err := readEntry(s)
 		if err != nil {
 			r.refuse(err)
 			continue
 		}
-		entries = append(entries, e)
+		all.add(e)
 	}
-	r.share.Apply(entries, false)
-	r.count(func(s *Status) { s.Received += int64(len(entries)) })
+	r.count(func(s *Status) { s.Received += int64(len(got.entries)) })
 	return nil
+}
+
+// gathered are entries of several batches, of each part the latest.
+type gathered struct {
+	entries []store.Entry
+	parts   map[store.Key]int
+}
+
+func (g *gathered) add(e store.Entry) {
+	if e.Kind == store.KindPart {
+		if at, again := g.parts[e.Key]; again {
+			if e.Stamp > g.entries[at].Stamp {
+				g.entries[at] = e
+			}
+			return
+		}
+		if g.parts == nil {
+			g.parts = map[store.Key]int{}
+		}
+		g.parts[e.Key] = len(g.entries)
+	}
+	g.entries = append(g.entries, e)
 }
 
 // hourNow is the hour that digests are told of: what ends before is left out.
