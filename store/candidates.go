@@ -38,11 +38,13 @@ func (c *candidates) add(handle uint32, weight float32) {
 	}
 }
 
-// foremost appends the n candidates of most evidence to an empty front, in that order.
-func (c *candidates) foremost(front []candidate, n int) []candidate {
+// foremost appends the n candidates of most evidence, but one, to an empty front, in that order.
+func (c *candidates) foremost(front []candidate, n int, but uint32) []candidate {
 	for _, at := range c.used {
 		x, i := c.slots[at], len(front)
 		switch {
+		case x.handle() == but:
+			continue
 		case i < n:
 			front = append(front, x)
 		case front[n-1].evidence < x.evidence:

@@ -63,7 +63,11 @@ type match struct {
 }
 
 // matches returns the clusters that resemble the message, best first.
-func (m *memory) matches(q *query) []match {
+func (m *memory) matches(q *query) []match { return m.matchesBut(q, noCluster) }
+
+// matchesBut is matches without one cluster, by its handle: the one that the query was made of would be the best of all, and let
+// as many others be measured as if one of them were.
+func (m *memory) matchesBut(q *query, but uint32) []match {
 	s := &m.scratch
 	s.clear()
 	s.common = s.common[:0]
@@ -96,7 +100,7 @@ func (m *memory) matches(q *query) []match {
 		s.addAll(&m.post.lists, c.list, c.w)
 	}
 	q.weighed()
-	return m.verify(q)
+	return m.verify(q, but)
 }
 
 // leads gives all features the weight that they have in the background, and appends the places of those that are looked up among
@@ -151,10 +155,10 @@ const (
 )
 
 // verify measures the candidates. What it returns is good until the next call.
-func (m *memory) verify(q *query) []match {
+func (m *memory) verify(q *query, but uint32) []match {
 	s := &m.scratch
 	out, best := s.matches[:0], 0.0
-	front := s.foremost(s.front[:0], maxVerified)
+	front := s.foremost(s.front[:0], maxVerified, but)
 	m.touch(front[:min(fewVerified, len(front))])
 	for i, c := range front {
 		if i >= fewVerified && best < faint && c.evidence < joinScore {

@@ -26,14 +26,8 @@ func (p *Share) Settle(limit int) (left int) {
 // settle connects a cluster with the one that it is the same as, if there is one.
 func (s *Store) settle(h uint32) {
 	c := s.full(h)
-	for _, m := range s.memory.matches(s.memory.queryOf(c)) {
-		if m.handle == h {
-			continue
-		}
-		if s.same(c, &m) {
-			s.connect(c.seq, m.c.seq, true)
-		}
-		return
+	if all := s.memory.matchesBut(s.memory.queryOf(c), h); len(all) > 0 && s.same(c, &all[0]) {
+		s.connect(c.seq, all[0].c.seq, true)
 	}
 }
 
@@ -58,10 +52,11 @@ const nearlyAll = 0.8
 // features that weigh w together about w r have a rank below r, and they are in the order of their ranks as far as its
 // first member had them.
 func (m *memory) queryOf(c *cluster) *query {
-	q := &query{}
+	es := m.elements(c)
+	q := &query{features: make([]queried, 0, len(es))}
 	var files []queried
 	weight := float32(0)
-	for _, e := range m.elements(c) {
+	for _, e := range es {
 		if c.inCore(e) == 0 {
 			continue
 		}
