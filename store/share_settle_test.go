@@ -11,7 +11,11 @@ func TestHeldAgainstOthers(t *testing.T) {
 		at.Time = x.now
 		s.Count(traceOf(newWriter(uint64(2*i)).text(60)), at)
 	}
+	x.nodes[1].x.node = 0 // of the two it is the one to look
 	x.nodes[1].Apply(told, false)
+	if n := len(x.nodes[1].x.fresh); n != len(told) {
+		t.Errorf("%d are to be held against the others, want %d", n, len(told))
+	}
 	m, found := &s.memory, 0
 	for h := range m.top {
 		if m.at(h).state == vacant {

@@ -49,6 +49,14 @@ func TestSolosBeginOnce(t *testing.T) {
 				t.Errorf("told %s: handle %d is lost", name, h)
 			}
 		}
+		for h := range b.top {
+			if b.at(h).state != vacant {
+				x.nodes[1].s.drop(h)
+			}
+		}
+		if n := entries(&b.post); n != 0 {
+			t.Errorf("told %s: %d features lead to what is gone", name, n)
+		}
 	}
 }
 
@@ -116,5 +124,25 @@ func TestApplyWaitsForTheFile(t *testing.T) {
 	x.nodes[1].Apply(told, false)
 	if s.behind() {
 		t.Error("it did not wait")
+	}
+}
+
+// What has ended does not begin, nor what another says in this node's name, unless it may have lost that; and a node's clock is
+// never behind what it heard.
+func TestSolosThatDoNotBegin(t *testing.T) {
+	x, told := solosOf(t, 3)
+	n := x.nodes[1]
+	ended, own := told[0], told[1]
+	ended.Until = hourOf(x.now.Unix()) - 1
+	own.Origin, own.Item = n.Node(), uint64(n.Node())<<seqBits|7
+	n.Apply([]Entry{ended, own}, false)
+	if n.s.memory.live != 0 {
+		t.Errorf("%d clusters", n.s.memory.live)
+	}
+	ahead := told[2]
+	ahead.Stamp += 1 << 40
+	n.Apply([]Entry{own, ahead}, true)
+	if n.s.memory.live != 2 || n.x.born[7] != 0 || n.x.clock < ahead.Stamp {
+		t.Errorf("%d clusters, the own one is known as %x, clock %x", n.s.memory.live, n.x.born[7], n.x.clock)
 	}
 }

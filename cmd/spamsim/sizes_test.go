@@ -16,7 +16,7 @@ const (
 	judgeLocked   = 150 * time.Microsecond // of a message, against what is remembered
 	applyLocked   = 7 * time.Microsecond   // of a cluster that another node began
 	applySlice    = 256                    // clusters for which mail waits at once
-	settleLocked  = 95 * time.Microsecond  // of one such, held against all others
+	settleLocked  = 50 * time.Microsecond  // of one such, held against all others
 	settlesAtOnce = 64                     // of those between two slices; mail may come between each
 	settledHere   = 0.5                    // share of them that a node holds against the others
 	entryOctets   = 805                    // of such a cluster, with key and seal

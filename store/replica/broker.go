@@ -24,7 +24,7 @@ const (
 	blockFor  = 500 * time.Millisecond // a read that waits: cancelling does not end it
 	noBlock   = -1                     // a read that does not
 	patience  = 3 * time.Second        // for an answer
-	readCount = 16                     // batches
+	readCount = 8                      // batches
 	scanCount = 2048
 )
 
