@@ -11,8 +11,12 @@ func TestHeldAgainstOthers(t *testing.T) {
 		at.Time = x.now
 		s.Count(traceOf(newWriter(uint64(2*i)).text(60)), at)
 	}
+	s.mu.Lock()
 	x.nodes[1].x.node = 0 // of the two it is the one to look
+	s.mu.Unlock()
 	x.nodes[1].Apply(told, false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if n := len(x.nodes[1].x.fresh); n != len(told) {
 		t.Errorf("%d are to be held against the others, want %d", n, len(told))
 	}

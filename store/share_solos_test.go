@@ -33,6 +33,7 @@ func TestSolosBeginOnce(t *testing.T) {
 		x, told := solosOf(t, n)
 		apply(x.nodes[1].Share, told)
 		x.same()
+		x.nodes[1].s.mu.Lock()
 		a, b := &x.nodes[0].s.memory, &x.nodes[1].s.memory
 		if entries(&a.post) != entries(&b.post) || a.live != b.live {
 			t.Errorf("told %s: %d features and %d clusters, want %d and %d", name, entries(&b.post), b.live, entries(&a.post), a.live)
@@ -57,7 +58,19 @@ func TestSolosBeginOnce(t *testing.T) {
 		if n := entries(&b.post); n != 0 {
 			t.Errorf("told %s: %d features lead to what is gone", name, n)
 		}
+		x.nodes[1].s.mu.Unlock()
 	}
+}
+
+// beginAll lets solos begin, and says which do.
+func beginAll(s *Store, b *ready, handles []uint32) (began []bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rest := b.solos.all()
+	for at, h := range handles {
+		began = append(began, s.beginSolo(b, at, h, rest.next()))
+	}
+	return began
 }
 
 // A message that comes while features lead to a solo that has not begun yet resembles nothing; once it has, it is a copy.
@@ -78,9 +91,8 @@ func TestSoloThatHasNotBegun(t *testing.T) {
 			t.Errorf("message %d resembles %s, which has not begun", i, got)
 		}
 	}
-	rest := b.solos.all()
-	for at, h := range handles {
-		if !s.beginSolo(b, at, h, rest.next()) {
+	for at, began := range beginAll(s, b, handles) {
+		if !began {
 			t.Errorf("solo %d does not begin", at)
 		}
 	}
@@ -102,12 +114,7 @@ func TestSoloThatWasDroppedMeanwhile(t *testing.T) {
 	s.memory.post.addSome(sortLeads(b.solos.leadsTo(handles)))
 	drop := Entry{Key: Key{told[1].Item, 7, KindDrop}, Stamp: told[1].Stamp + 1, Until: told[1].Until, Value: []byte{valueVersion}}
 	x.nodes[1].Apply([]Entry{drop}, false)
-	rest := b.solos.all()
-	var begun []bool
-	for at, h := range handles {
-		begun = append(begun, s.beginSolo(b, at, h, rest.next()))
-	}
-	if got := fmt.Sprint(begun); got != "[true false true]" || s.memory.live != 2 {
+	if got := fmt.Sprint(beginAll(s, b, handles)); got != "[true false true]" || s.memory.live != 2 {
 		t.Errorf("begun: %s, %d clusters", got, s.memory.live)
 	}
 }
@@ -144,5 +151,39 @@ func TestSolosThatDoNotBegin(t *testing.T) {
 	n.Apply([]Entry{own, ahead}, true)
 	if n.s.memory.live != 2 || n.x.born[7] != 0 || n.x.clock < ahead.Stamp {
 		t.Errorf("%d clusters, the own one is known as %x, clock %x", n.s.memory.live, n.x.born[7], n.x.clock)
+	}
+}
+
+// A node that has counted nothing leaves it to others to hold clusters against one another; what it lost and hears again it
+// does not tell once more; and what its mail shows of sigma it tells now and then.
+func TestWhoTellsWhat(t *testing.T) {
+	x, told := solosOf(t, 3)
+	a, b := x.nodes[0], x.nodes[1]
+	b.s.mu.Lock()
+	b.x.node = 0
+	b.s.mu.Unlock()
+	b.Apply(told, false)
+	if n := len(b.x.fresh); n != 0 {
+		t.Errorf("%d are to be held against nothing", n)
+	}
+	a.Unsent([]Key{told[0].Key, told[1].Key})
+	again := told[0]
+	again.Stamp++
+	a.Apply([]Entry{again}, true)
+	if left := a.Changes(10); len(left) != 1 || left[0].Key != told[1].Key {
+		t.Errorf("told again: %+v", left)
+	}
+	a.s.mu.Lock()
+	a.x.counts = saveRecentEvery - 1
+	a.s.mu.Unlock()
+	at := from(99)
+	at.Time = x.now
+	a.s.Count(traceOf(newWriter(99).text(60)), at)
+	kinds := map[Kind]int{}
+	for _, e := range a.Changes(10) {
+		kinds[e.Kind]++
+	}
+	if kinds[KindFit] != 1 || kinds[KindPart] != 1 {
+		t.Errorf("told: %v", kinds)
 	}
 }
