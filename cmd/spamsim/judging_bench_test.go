@@ -1,12 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/netip"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,30 +14,10 @@ import (
 	"spamsim/store"
 )
 
-// madeUp are messages of 50 to 800 made-up words, no two alike.
-func madeUp(n int) [][]byte {
-	r := rand.New(rand.NewPCG(5, 6))
-	common := rand.NewZipf(r, 1.15, 4, 30_000)
-	out := make([][]byte, n)
-	for i := range out {
-		var b strings.Builder
-		fmt.Fprintf(&b, "From: a@bench.test\r\nMessage-ID: <%d@bench.test>\r\nSubject: bench\r\n\r\n", i)
-		for w := range 50 + r.IntN(750) {
-			for n := common.Uint64() + 20; n > 0; n /= 100 {
-				b.WriteByte("bcdfghjklmnpqrstvwxz"[n/5%20])
-				b.WriteByte("aeiou"[n%5])
-			}
-			b.WriteString([]string{" ", "\r\n"}[(w%10)/9])
-		}
-		out[i] = []byte(b.String() + "\r\n")
-	}
-	return out
-}
-
 // BenchmarkJudging compares the proxy with itself: judging off, and on with a store on disk. Ten kept connections; the
 // client and the sink share the machine's cores.
 func BenchmarkJudging(b *testing.B) {
-	mails := madeUp(4000)
+	mails := lab.Unlike(4000)
 	for _, name := range []string{"off", "on"} {
 		b.Run(name, func(b *testing.B) {
 			c := smtpproxy.Config{

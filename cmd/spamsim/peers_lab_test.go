@@ -97,7 +97,7 @@ func TestMailWhileBrokerHangs(t *testing.T) {
 	broker := redistest.Start(t)
 	sink := lab.StartSink(t, lab.SinkConfig{})
 	site := startSite(t, broker.URL(), 2, fmt.Sprintf("[smtp]\nlisten = [\"127.0.0.1:0\"]\nnext_hop = \"smtp://%s\"\n", sink.Addr))
-	mails := madeUp(2 * messages)
+	mails := lab.Unlike(2 * messages)
 	c := lab.Dial(t, site[0].smtp[0].String())
 	c.Must("EHLO client.example")
 	var well, hangs []time.Duration

@@ -1,0 +1,153 @@
+package main_test
+
+import (
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"spamsim/cmd/spamsim/internal/lab"
+	"spamsim/milter/filter"
+	"spamsim/milter/smtpproxy"
+	"spamsim/store"
+)
+
+// BenchmarkLatency is how long messages take straight to the sink and through the proxy that judges them, where they come at
+// random at four fifths of the rate at which it can: from when a message is there to be sent until it was taken, waiting for one
+// of ten kept connections included. The client and the sink share the machine's cores.
+func BenchmarkLatency(b *testing.B) {
+	lab.Need(b, "postfix")
+	const before, warm = 10_000, 10_000 // messages that are remembered already, and by which the rate is found
+	mails := lab.Unlike(before + warm + b.N)
+	sink := startSmtpSink(b)
+	s, err := store.Open(filepath.Join(b.TempDir(), "bench.db"), store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	proxy := startProxy(b, smtpproxy.Config{
+		NextHop: "smtp://" + sink, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Check: filter.New(s, filter.Config{}).Check,
+	})
+	comeAtRandom(b, proxy, mails[:before], 0)
+	began := time.Now()
+	comeAtRandom(b, proxy, mails[before:][:warm], 0)
+	rate := warm / time.Since(began).Seconds()
+	b.ResetTimer()
+	for _, way := range []struct{ name, addr string }{{"direct", sink}, {"proxy", proxy}} {
+		took := comeAtRandom(b, way.addr, mails[before+warm:], time.Duration(1e9/(0.8*rate)))
+		slices.Sort(took)
+		b.ReportMetric(took[len(took)/2].Seconds()*1000, way.name+"-p50-ms")
+		b.ReportMetric(took[len(took)*99/100].Seconds()*1000, way.name+"-p99-ms")
+	}
+	b.ReportMetric(0.8*rate, "msg/s")
+}
+
+// comeAtRandom sends messages over ten connections as they come, at random, every so often on average, and returns how long each took.
+func comeAtRandom(b *testing.B, addr string, mails [][]byte, every time.Duration) []time.Duration {
+	type arrival struct {
+		mail []byte
+		at   time.Time
+	}
+	due := make(chan arrival, len(mails))
+	took := make(chan time.Duration, len(mails))
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			c := lab.Dial(b, addr)
+			defer c.Conn.Close()
+			c.Do("EHLO bench.test")
+			for x := range due {
+				for _, line := range []string{"MAIL FROM:<a@bench.test>", "RCPT TO:<b@bench.test>", "DATA"} {
+					c.Do(line)
+				}
+				if reply := c.Content(x.mail); reply == "" || reply[0] != '2' {
+					b.Errorf("content: %s", reply)
+				}
+				took <- time.Since(x.at)
+			}
+		})
+	}
+	at := time.Now()
+	for _, mail := range mails {
+		at = at.Add(time.Duration(rand.ExpFloat64() * float64(every)))
+		time.Sleep(time.Until(at))
+		due <- arrival{mail, at}
+	}
+	close(due)
+	wg.Wait()
+	close(took)
+	var out []time.Duration
+	for x := range took {
+		out = append(out, x)
+	}
+	return out
+}
+
+// BenchmarkPassThrough is how many messages of 5 KB a second smtp-source sends to smtp-sink, straight and through the proxy with
+// judging off, on ten kept connections and with a new connection for each message.
+func BenchmarkPassThrough(b *testing.B) {
+	lab.Need(b, "postfix")
+	sink := startSmtpSink(b)
+	proxy := startProxy(b, smtpproxy.Config{NextHop: "smtp://" + sink, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	for _, kept := range []bool{true, false} {
+		for _, way := range []struct{ name, addr string }{{"direct", sink}, {"proxy", proxy}} {
+			args := []string{"-s", "10", "-m", "", "-l", "5000", "-f", "a@lab.test", "-t", "b@lab.test", way.addr}
+			name := way.name + "/new"
+			if kept {
+				args, name = append([]string{"-d"}, args...), way.name+"/kept"
+			}
+			b.Run(name, func(b *testing.B) {
+				args[slices.Index(args, "-m")+1] = strconv.Itoa(b.N)
+				if out, err := exec.Command("/usr/sbin/smtp-source", args...).CombinedOutput(); err != nil {
+					b.Fatalf("%v: %s", err, out)
+				}
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msg/s")
+			})
+		}
+	}
+}
+
+// startSmtpSink starts Postfix's smtp-sink, which ends with the benchmark.
+func startSmtpSink(b *testing.B) (addr string) {
+	b.Helper()
+	addr = lab.FreeAddr(b)
+	c := exec.Command("/usr/sbin/smtp-sink", "-u", "nobody", addr, "100")
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	for end := time.Now().Add(lab.Patience); ; time.Sleep(10 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", addr); err == nil {
+			conn.Close()
+			return addr
+		} else if time.Now().After(end) {
+			b.Fatal(err)
+		}
+	}
+}
+
+// startProxy starts a proxy that ends with the benchmark.
+func startProxy(b *testing.B, c smtpproxy.Config) (addr string) {
+	b.Helper()
+	p, err := smtpproxy.New(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() { _ = p.Serve(l) }()
+	b.Cleanup(func() { p.Close() })
+	return l.Addr().String()
+}
