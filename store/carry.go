@@ -272,7 +272,10 @@ func (p *postings) carry(c *carrier) {
 	for i := range p.shards {
 		s := &p.shards[i]
 		if c.reads() {
-			if c.err != nil || int64(sizes[i]) > c.left {
+			if int64(sizes[i]) > c.left {
+				c.err = errCut
+			}
+			if c.err != nil {
 				break
 			}
 			s.octets = make([]byte, sizes[i])

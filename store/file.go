@@ -125,11 +125,13 @@ func (s *Store) close(few int) error {
 		s.unsaved = saveRecentEvery
 	}
 	err := s.commits.commit(s)
+	save := func() error { return nil }
 	if err == nil && s.memory.live >= few {
-		s.tell(s.saveSnapshot()) // without it the store is as good, and slower to open
+		save = s.beginSnapshot()
 	}
 	if unmark := os.Remove(s.path + openMark); !errors.Is(unmark, fs.ErrNotExist) {
 		err = errors.Join(err, unmark)
 	}
+	s.tell(save()) // without it the store is as good, and slower to open
 	return errors.Join(err, s.db.Load().Close())
 }

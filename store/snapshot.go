@@ -37,32 +37,40 @@ var (
 // fewToSnapshot is how many clusters are read from their records in a tenth of a second: no snapshot is made of fewer.
 const fewToSnapshot = 10_000
 
-// saveSnapshot writes the snapshot; nothing may be written to the database after it.
-func (s *Store) saveSnapshot() error {
-	if err := s.trySnapshot(); err != nil {
-		return errors.Join(fmt.Errorf("no %s is written, the next start takes longer: %w", s.path+snapshotSuffix, err), dropSnapshot(s.path))
+// beginSnapshot ends what is written to the database with the mark of a snapshot, which save writes.
+func (s *Store) beginSnapshot() (save func() error) {
+	mark, transaction, err := s.markSnapshot()
+	return func() error {
+		if err == nil {
+			err = s.writeSnapshot(mark, transaction)
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("no %s is written, the next start takes longer: %w", s.path+snapshotSuffix, err), dropSnapshot(s.path))
+		}
+		return nil
 	}
-	return nil
 }
 
-func (s *Store) trySnapshot() error {
-	if err := hasRoom(s.path, s.memory.octets()); err != nil {
-		return err
+func (s *Store) markSnapshot() (mark []byte, transaction int, err error) {
+	if err := hasRoom(s.path, s.snapshotOctets()); err != nil {
+		return nil, 0, err
 	}
-	db, mark, transaction := s.db.Load(), newKey()[:snapshotMark], 0
+	db := s.db.Load()
 	db.NoFreelistSync = false // else all pages would be read to find the free ones again
-	err := db.Update(func(tx *bbolt.Tx) error {
+	mark = newKey()[:snapshotMark]
+	err = db.Update(func(tx *bbolt.Tx) error {
 		transaction = tx.ID()
 		return tx.Bucket(bucketMeta).Put(keySnapshot, mark)
 	})
-	if err != nil {
-		return err
-	}
-	return s.writeSnapshot(mark, transaction)
+	return mark, transaction, err
 }
 
+// writeSnapshot makes the file anew: in a folder that is another user's a link of that name may lead anywhere.
 func (s *Store) writeSnapshot(mark []byte, transaction int) error {
-	f, err := os.OpenFile(s.path+snapshotSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := dropSnapshot(s.path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.path+snapshotSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -82,10 +90,17 @@ func (s *Store) writeSnapshot(mark []byte, transaction int) error {
 func (s *Store) loadSnapshot(tx *bbolt.Tx) bool {
 	mark := tx.Bucket(bucketMeta).Get(keySnapshot)
 	f, err := os.Open(s.path + snapshotSuffix)
-	if err != nil || len(mark) != snapshotMark {
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil {
+		s.tell(fmt.Errorf("%w: %w", errSnapshot, err))
 		return false
 	}
 	defer f.Close()
+	if len(mark) != snapshotMark {
+		return false
+	}
 	if err = s.readSnapshot(f, mark, tx.ID()); err == nil {
 		return true
 	}
@@ -140,9 +155,12 @@ func dropSnapshot(path string) error {
 	return nil
 }
 
-// octets is about how many a snapshot of the index has.
-func (m *memory) octets() int64 {
-	n := int64(len(m.ids.pages)+len(m.post.lists.pages))*pageSize + int64(len(m.slab))*slabSize*(soloOctets+16)
+// snapshotOctets is about how many a snapshot has.
+func (s *Store) snapshotOctets() int64 {
+	const handle, record, entry = 8, 3 << 10, 16
+	m := &s.memory
+	n := int64(len(m.ids.pages)+len(m.post.lists.pages))*pageSize + int64(len(m.slab))*slabSize*(soloOctets+handle)
+	n += int64(len(m.grown))*record + int64(len(s.messages)+len(s.moved))*entry
 	for i := range m.post.shards {
 		n += int64(len(m.post.shards[i].octets))
 	}

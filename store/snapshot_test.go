@@ -48,7 +48,7 @@ func aSnapshot(t testing.TB, path string) (index []byte, texts [2][]string) {
 	}
 	s.Train(traceOf(w.text(100)), from(500), Ham)
 	s.Forget(lone, from(400))
-	if err := s.Sync(); err != nil {
+	if err := errors.Join(s.Sync(), os.Chmod(path, 0o640)); err != nil {
 		t.Fatal(err)
 	}
 	index = octetsOf(t, &s.memory)
@@ -131,6 +131,9 @@ func TestSnapshot(t *testing.T) {
 func TestSnapshotToRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spamsim.db")
 	index, texts := aSnapshot(t, path)
+	if info, err := os.Stat(path + snapshotSuffix); err != nil || info.Mode() != 0o640 {
+		t.Errorf("the mode is %v, not that of the store: %v", info.Mode(), err)
+	}
 	for range 2 {
 		s := open(t, path, Options{ReadOnly: true})
 		if got := octetsOf(t, &s.memory); !bytes.Equal(got, index) || !knows(s, texts)[1].Member {
@@ -240,6 +243,26 @@ func TestSnapshotCannotBeWritten(t *testing.T) {
 	}
 }
 
+// TestSnapshotIsMadeAnew: a link in its place, which whoever owns the folder can make, leads nowhere.
+func TestSnapshotIsMadeAnew(t *testing.T) {
+	path, victim := filepath.Join(t.TempDir(), "spamsim.db"), filepath.Join(t.TempDir(), "victim")
+	aSnapshot(t, path)
+	write(t, victim, []byte("precious"))
+	s := open(t, path, Options{})
+	if err := os.Symlink(victim, path+snapshotSuffix); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.close(0); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile(victim); string(kept) != "precious" {
+		t.Errorf("%d octets, %v", len(kept), err)
+	}
+	if info, err := os.Lstat(path + snapshotSuffix); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
 // TestSnapshotFormat: whoever changes what a snapshot looks like gives it another magic, else one that was made before would be
 // read as what it is not.
 func TestSnapshotFormat(t *testing.T) {
@@ -253,8 +276,13 @@ func TestSnapshotFormat(t *testing.T) {
 	m.ids = arena{pages: []*[pageSize]byte{{32}}, top: 33, free: []uint32{34}}
 	m.post.lists.arena = arena{pages: []*[pageSize]byte{{35}}, top: 36}
 	m.post.shards[37] = shard{octets: []byte{38, 39}, used: 40}
-	const want = 0x2d7b450e53b64326
-	if got := xxhash.Sum64(octetsOf(t, m)); got != want || snapshotMagic != "spamsim snapshot 1\n" {
+	l := &m.post.lists
+	for at, i := l.pair(41, 42), uint32(0); i < 60; i++ {
+		at = l.add(at, 43+i*i*i)
+	}
+	index := appendIDs(octetsOf(t, m), []uint32{44, 45, 1 << 20}, []uint32{46})
+	const want = 0xefd26977f3d6cda8
+	if got := xxhash.Sum64(index); got != want || snapshotMagic != "spamsim snapshot 1\n" {
 		t.Errorf("a snapshot is %#x, with %q", got, snapshotMagic)
 	}
 }
