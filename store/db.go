@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -417,8 +418,8 @@ func (c *committer) commit(s *Store) error {
 	}
 }
 
-// fillAppended is how much of a page is filled before the next one is begun: keys come in their order, and records are read
-// more often than they grow.
+// fillAppended is how much of a page of clusters or messages is filled before the next one is begun: their keys come in their
+// order, and records are read more often than they grow.
 const fillAppended = 0.9
 
 // write writes what is pending through update, all or what is due. What cannot be written is kept and tried again with the
@@ -440,7 +441,9 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, al
 	err := update(func(tx *bbolt.Tx) error {
 		for _, p := range todo {
 			b := tx.Bucket(p.bucket)
-			b.FillPercent = fillAppended
+			if bytes.Equal(p.bucket, bucketClusters) || bytes.Equal(p.bucket, bucketMessages) {
+				b.FillPercent = fillAppended
+			}
 			if p.value == nil {
 				if err := b.Delete(p.key); err != nil {
 					return err
