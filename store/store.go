@@ -5,7 +5,8 @@
 // it. A message is held against the clusters that share features with it; the evidence is the sum of the shared features'
 // weights, each the logarithm of how rare the feature is in unrelated mail. Features are drawn alike for every message
 // (see ranks), so that a sketch of the same size stands for a short text and for a long one: the evidence then
-// measures how much of the cluster's text the message contains, and padding does not dilute it.
+// measures how much of the cluster's text the message contains, and padding does not dilute it, but for a MiB of text in front
+// (wordsOf).
 //
 // The file is a bbolt database; db.go has its format.
 package store

@@ -2,8 +2,8 @@ package store
 
 import (
 	"slices"
-	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"spamsim/parse"
 )
@@ -36,7 +36,11 @@ const wordsOf = 1 << 20
 // of takes the words of a folded text that are its own.
 func (w *wording) of(folded string) {
 	if len(folded) > wordsOf {
-		folded = strings.ToValidUTF8(folded[:wordsOf], "") // the last character may be cut
+		end := wordsOf
+		for end > 0 && !utf8.RuneStart(folded[end]) {
+			end--
+		}
+		folded = folded[:end]
 	}
 	w.words = parse.AppendTokens(w.words[:0], folded)
 	w.read = len(w.words)
