@@ -182,7 +182,7 @@ func (s *Store) catchUp() {
 			return s.commits.write(s, s.db.Load().Update, false)
 		})
 		if err != nil {
-			return // the committer has told of it
+			return // the committer has told of it, or the store is closed
 		}
 	}
 }

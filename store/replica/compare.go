@@ -34,13 +34,13 @@ func (r *Replica) compare(ctx context.Context, b *broker, buckets []int) error {
 	for range comparers {
 		working.Go(func() {
 			news := newcomers{share: r.share, adopt: adopt}
+			defer news.apply() // also what came before something went wrong
 			for bucket := range todo {
 				if err := r.compareOne(ctx, b, bucket, &news); err != nil {
 					cancel(err)
 					return
 				}
 			}
-			news.apply()
 		})
 	}
 	working.Wait()

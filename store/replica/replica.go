@@ -223,8 +223,8 @@ func (r *Replica) listen(ctx context.Context, b *broker) error {
 	return nil
 }
 
-// hear takes in batches, of those that came together the latest that each says of a part: where a campaign runs, whoever is behind has
-// several counts of one cluster before him.
+// hear takes in batches: of those that came together, of each part the latest count alone. Where a campaign runs, whoever is
+// behind has several counts of one cluster before him.
 func (r *Replica) hear(messages []message, last map[[2]uint64]uint64) error {
 	var all gathered
 	for _, m := range messages {
@@ -258,6 +258,7 @@ func (r *Replica) gather(all *gathered, data []byte, last map[[2]uint64]uint64) 
 		return fmt.Errorf("%w: %d after %d", errGap, got.seq, was)
 	}
 	last[from] = got.seq
+	received := int64(0)
 	for _, s := range got.entries {
 		e, err := readEntry(s)
 		if err != nil {
@@ -265,8 +266,9 @@ func (r *Replica) gather(all *gathered, data []byte, last map[[2]uint64]uint64) 
 			continue
 		}
 		all.add(e)
+		received++
 	}
-	r.count(func(s *Status) { s.Received += int64(len(got.entries)) })
+	r.count(func(s *Status) { s.Received += received })
 	return nil
 }
 
