@@ -56,8 +56,8 @@ func (p *Share) applySome(b *ready, some []int, adopt bool, dropped map[uint64]b
 	}
 }
 
-// take takes in the entry of a place. It adds the clusters that are to be rebuilt to touched, and those that people dropped, by their
-// seq, to dropped.
+// take takes in the entry of a place. It adds the clusters that are to be rebuilt to touched, and those that people dropped, by
+// their seq, to dropped.
 func (s *Store) take(b *ready, i int, touched, dropped map[uint64]bool) {
 	x, e := s.shared, &b.entries[i]
 	x.clock = max(x.clock, e.Stamp)

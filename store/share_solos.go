@@ -3,9 +3,9 @@ package store
 import "slices"
 
 // Solos that other nodes tell of come by the thousand where a node joins, and what leads to them is then put into the index
-// shard by shard, as when a file is loaded. Mail is not to wait for so many: the lock is held for a slice at a time. What leads to a solo
-// is in the index before the solo has its place; until then the handle that it is going to have is vacant, and a message passes
-// it over.
+// shard by shard, as when a file is loaded. Mail is not to wait for so many: the lock is held for a slice at a time. What leads to
+// a solo is in the index before the solo has its place; until then the handle that it is going to have is vacant, and a message
+// passes it over.
 
 const (
 	soloSlice = 256         // solos that begin before the mail has its turn again

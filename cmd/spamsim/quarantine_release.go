@@ -60,6 +60,8 @@ func sendOn(ctx context.Context, conf *config.Loaded, env *quarantine.Envelope, 
 		return nil, err
 	}
 	defer conn.Close()
+	// Where the proxy ends before it takes the connection nobody else does.
+	defer theirs.Close()
 	go func() { _ = proxy.Serve(&onlyOne{conn: theirs, closed: make(chan struct{})}) }() // until Close
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	_ = conn.SetDeadline(time.Now().Add(releaseTime))

@@ -28,6 +28,7 @@ func tryWriting(name string) (undo func(), err error) {
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return func() {}, nil // who reads a pipe would see its end
 	}
+	_, err = os.Lstat(name) // a link that leads nowhere yet is its user's
 	isNew := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const (
 	judgeLocked   = 150 * time.Microsecond // of a message, against what is remembered
 	applyLocked   = 7 * time.Microsecond   // of a cluster that another node began
-	applySlice    = 256                    // clusters for which mail waits at once
+	soloSlice     = 256                    // clusters for which mail waits at once
 	settleLocked  = 50 * time.Microsecond  // of one such, held against all others
 	settlesAtOnce = 64                     // of those between two slices; mail may come between each
 	settledHere   = 0.5                    // share of them that a node holds against the others
@@ -85,7 +85,7 @@ func (n *simNode) others() {
 		n.now = max(n.now, min(n.nextMail, n.nextTold))
 		return
 	}
-	k := math.Min(applySlice, n.coming)
+	k := math.Min(soloSlice, n.coming)
 	n.coming -= k
 	n.unheld += settledHere * k
 	n.now += time.Duration(k) * applyLocked

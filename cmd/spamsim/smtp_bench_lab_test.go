@@ -1,4 +1,4 @@
-package main_test
+package main
 
 import (
 	"math/rand/v2"
@@ -31,7 +31,7 @@ func BenchmarkLatency(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
-	proxy := startProxy(b, smtpproxy.Config{
+	proxy := serveProxy(b, smtpproxy.Config{
 		NextHop: "smtp://" + sink, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		Check: filter.New(s, filter.Config{}).Check,
 	})
@@ -49,7 +49,8 @@ func BenchmarkLatency(b *testing.B) {
 	b.ReportMetric(0.8*rate, "msg/s")
 }
 
-// comeAtRandom sends messages over ten connections as they come, at random, every so often on average, and returns how long each took.
+// comeAtRandom sends messages over ten connections as they come, at random, every so often on average, and returns how long each
+// took.
 func comeAtRandom(b *testing.B, addr string, mails [][]byte, every time.Duration) []time.Duration {
 	type arrival struct {
 		mail []byte
@@ -95,7 +96,7 @@ func comeAtRandom(b *testing.B, addr string, mails [][]byte, every time.Duration
 func BenchmarkPassThrough(b *testing.B) {
 	lab.Need(b, "postfix")
 	sink := startSmtpSink(b)
-	proxy := startProxy(b, smtpproxy.Config{NextHop: "smtp://" + sink, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	proxy := serveProxy(b, smtpproxy.Config{NextHop: "smtp://" + sink, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	for _, kept := range []bool{true, false} {
 		for _, way := range []struct{ name, addr string }{{"direct", sink}, {"proxy", proxy}} {
 			args := []string{"-s", "10", "-m", "", "-l", "5000", "-f", "a@lab.test", "-t", "b@lab.test", way.addr}
@@ -134,20 +135,4 @@ func startSmtpSink(b *testing.B) (addr string) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// startProxy starts a proxy that ends with the benchmark.
-func startProxy(b *testing.B, c smtpproxy.Config) (addr string) {
-	b.Helper()
-	p, err := smtpproxy.New(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	go func() { _ = p.Serve(l) }()
-	b.Cleanup(func() { p.Close() })
-	return l.Addr().String()
 }
