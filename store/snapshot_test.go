@@ -189,6 +189,14 @@ func TestSnapshotOfAnotherState(t *testing.T) {
 	}
 }
 
+// spread20 are some twenty places from one to another.
+func spread20(from, to int) (out []int) {
+	for at := from; at < to; at += max(1, to/20) {
+		out = append(out, at)
+	}
+	return out
+}
+
 // TestDamagedSnapshot: where one octet is another, or some are missing, the records are read, and somebody is told.
 func TestDamagedSnapshot(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spamsim.db")
@@ -197,6 +205,8 @@ func TestDamagedSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	whole := open(t, path, Options{ReadOnly: true})
+	defer whole.Close()
 	head := len(snapshotMagic) + snapshotMark + 8
 	mustTell := func(what string, data []byte) {
 		t.Helper()
@@ -211,8 +221,12 @@ func TestDamagedSnapshot(t *testing.T) {
 		if got := knows(s, texts); !got[0].Member || !got[1].Member || got[0].Copies != 41 || told != 1 {
 			t.Errorf("%s: told %d times, %+v", what, told, got)
 		}
+		if !reflect.DeepEqual(s.messages, whole.messages) {
+			t.Errorf("%s: %d messages, want %d, the same", what, len(s.messages), len(whole.messages))
+		}
 	}
-	for at := head; at < len(sound); at += max(1, len(sound)/20) {
+	aMessage := len(sound) - sumSize - 8 - 12 // nothing was merged away: behind the messages is but that count
+	for _, at := range append(spread20(head, len(sound)), aMessage) {
 		data := bytes.Clone(sound)
 		data[at] ^= 0x80
 		mustTell("an octet", data)
