@@ -62,6 +62,15 @@ func TestSolosBeginOnce(t *testing.T) {
 	}
 }
 
+// leadTo makes the solos that are told of ready and puts what leads to them into the index, where they have not begun yet.
+func (n *siteNode) leadTo(told []Entry) (b *ready, handles []uint32) {
+	var r readier
+	b = r.ready(told, n.x.now().Unix())
+	handles = n.s.reserve(b)
+	n.s.memory.post.addSome(sortLeads(b.solos.leadsTo(handles)))
+	return b, handles
+}
+
 // beginAll lets solos begin, and says which do.
 func beginAll(s *Store, b *ready, handles []uint32) (began []bool) {
 	s.mu.Lock()
@@ -77,10 +86,7 @@ func beginAll(s *Store, b *ready, handles []uint32) (began []bool) {
 func TestSoloThatHasNotBegun(t *testing.T) {
 	x, told := solosOf(t, 20)
 	s := x.nodes[1].s
-	var r readier
-	b := r.ready(told, x.now.Unix())
-	handles := s.reserve(b)
-	s.memory.post.addSome(sortLeads(b.solos.leadsTo(handles)))
+	b, handles := x.nodes[1].leadTo(told)
 	judge := func(i int) string {
 		at := from(1000 + i)
 		at.Time = x.now
@@ -108,10 +114,7 @@ func TestSoloThatHasNotBegun(t *testing.T) {
 func TestSoloThatWasDroppedMeanwhile(t *testing.T) {
 	x, told := solosOf(t, 3)
 	s := x.nodes[1].s
-	var r readier
-	b := r.ready(told, x.now.Unix())
-	handles := s.reserve(b)
-	s.memory.post.addSome(sortLeads(b.solos.leadsTo(handles)))
+	b, handles := x.nodes[1].leadTo(told)
 	drop := Entry{Key: Key{told[1].Item, 7, KindDrop}, Stamp: told[1].Stamp + 1, Until: told[1].Until, Value: []byte{valueVersion}}
 	x.nodes[1].Apply([]Entry{drop}, false)
 	if got := fmt.Sprint(beginAll(s, b, handles)); got != "[true false true]" || s.memory.live != 2 {
