@@ -21,7 +21,7 @@ func TestCollidingTexts(t *testing.T) {
 		s.Count(traceOf(words), from(i))
 		most = max(most, len(s.memory.scratch.used))
 	}
-	if bound := maxQuery*rareHolders + maxWork; most == 0 || most > bound {
+	if bound := maxQuery*rareHolders + minWork; most == 0 || most > bound {
 		t.Errorf("one message had %d clusters looked at, more than %d", most, bound)
 	}
 	text := w.text(120)

@@ -6,7 +6,8 @@ import (
 )
 
 // lists are short lists of clusters, in the order in which the clusters were noted. Clusters get their numbers in the order
-// in which they come, so that a list's steps are small and are what is kept.
+// in which they come, so that a list's steps are small and are what is kept. Of what very many hold the latest indexLimit are
+// noted: a campaign that runs is among them, one that is over has given its place away.
 //
 // A list is 4 octets of its length, its class and the octets of its steps; 4 with its last cluster; and from each cluster
 // to the next the step, zigzagged, as a varint.
@@ -99,14 +100,14 @@ func (l *lists) pair(a, b uint32) uint32 {
 	return at
 }
 
-// add appends a cluster and returns the list's place, which may be another one. A list of indexLimit stays as it is.
+// add appends a cluster and returns the list's place, which may be another one. Of indexLimit the first gives way.
 func (l *lists) add(at, cluster uint32) uint32 {
+	if l.len(at) == indexLimit {
+		l.dropFirst(at)
+	}
 	b := l.at(at)
 	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[listLast:])
 	n, class, used := int(head&listLenMask), head>>listClassShift&listClassMask, head>>listUsedShift
-	if n == indexLimit {
-		return at
-	}
 	var room [binary.MaxVarintLen32]byte
 	step := zigzag(room[:0], last, cluster)
 	octets := listHead + used + uint32(len(step))
@@ -125,6 +126,30 @@ func (l *lists) add(at, cluster uint32) uint32 {
 	return at
 }
 
+// dropFirst drops the cluster of a list that was noted first, which stays where it is: the steps are counted from the last.
+func (l *lists) dropFirst(at uint32) {
+	b := l.at(at)
+	head := binary.LittleEndian.Uint32(b)
+	steps := b[listHead : listHead+head>>listUsedShift]
+	octets := 1
+	for steps[octets-1] >= 0x80 {
+		octets++
+	}
+	copy(steps, steps[octets:])
+	binary.LittleEndian.PutUint32(b, head-1-uint32(octets)<<listUsedShift)
+}
+
+// renew makes a cluster the last of a list again, where it is in the earlier half or has given its place away.
+func (l *lists) renew(at, cluster uint32) uint32 {
+	l.buf = l.appendTo(l.buf[:0], at)
+	if i := slices.Index(l.buf, cluster); i >= len(l.buf)/2 {
+		return at
+	} else if i >= 0 {
+		at, _, _ = l.remove(at, cluster)
+	}
+	return l.add(at, cluster)
+}
+
 // remove drops a cluster and returns the list's place, which may be another one, how many clusters are left, and whether it
 // was there. A list of which one is left is no list any more: at is that cluster.
 func (l *lists) remove(at, cluster uint32) (place uint32, left int, had bool) {
@@ -134,9 +159,8 @@ func (l *lists) remove(at, cluster uint32) (place uint32, left int, had bool) {
 	if i < 0 {
 		return at, len(all), false
 	}
-	left = len(all) - 1
-	all[i] = all[left]
-	all = all[:left]
+	all = slices.Delete(all, i, i+1)
+	left = len(all)
 	class := binary.LittleEndian.Uint32(l.at(at)) >> listClassShift & listClassMask
 	if left == 1 {
 		l.release(at, class)

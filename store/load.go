@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -69,10 +71,15 @@ func (s *Store) loadClusters(b *bbolt.Bucket) error {
 		parts <- p
 	}()
 	var err error
+	var waiting []*cluster
 	for p := range parts {
-		s.placePart(p)
+		if waiting = append(waiting, p.grown...); len(p.solos) > 0 {
+			waiting = s.placeGrown(waiting, int64(p.solos[0].last))
+			s.placeSolos(p)
+		}
 		err = errors.Join(err, p.err)
 	}
+	s.placeGrown(waiting, math.MaxInt64)
 	return err
 }
 
@@ -115,8 +122,8 @@ func (p *part) leadsTo(handles []uint32) []lead {
 	return leads
 }
 
-// placePart gives clusters their places.
-func (s *Store) placePart(p *part) {
+// placeSolos gives the solos of a part their places.
+func (s *Store) placeSolos(p *part) {
 	m := &s.memory
 	handles := make([]uint32, len(p.solos))
 	rest := p.all()
@@ -126,10 +133,20 @@ func (s *Store) placePart(p *part) {
 		s.lastSeq = max(s.lastSeq, p.solos[i].seq)
 	}
 	m.post.addSome(sortLeads(p.leadsTo(handles)))
-	for _, c := range p.grown {
+}
+
+// placeGrown gives clusters their places that had their last copy by a time, Unix seconds, and returns the others: of what very
+// many hold the latest are noted (see lists), and a cluster is as late as its last copy, not as its first.
+func (s *Store) placeGrown(all []*cluster, until int64) (later []*cluster) {
+	slices.SortStableFunc(all, func(a, b *cluster) int { return cmp.Compare(a.last, b.last) })
+	for i, c := range all {
+		if c.last > until {
+			return all[i:]
+		}
 		s.lastSeq = max(s.lastSeq, c.seq)
-		m.place(c)
+		s.memory.place(c)
 	}
+	return nil
 }
 
 // lodge lets a handle stand for a solo, to which features lead already or soon will.

@@ -73,7 +73,8 @@ func (m *memory) matchesBut(q *query, but uint32) []match {
 	s.common = s.common[:0]
 	work := 0
 	least := m.weight(indexLimit, math.MaxFloat32) // no number of holders makes a weight less than that
-	s.leads = q.leads(s.leads[:0], least)
+	leading, most := m.reach()
+	s.leads = q.leads(s.leads[:0], leading, least)
 	m.post.findAll(q, s.leads, &s.found)
 	for i, at := range s.leads {
 		f := &q.features[at]
@@ -92,9 +93,9 @@ func (m *memory) matchesBut(q *query, but uint32) []match {
 			s.common = append(s.common, holders{ref, n, f.w})
 		}
 	}
-	slices.SortFunc(s.common, func(a, b holders) int { return a.n - b.n })
+	slices.SortFunc(s.common, func(a, b holders) int { return cmp.Or(a.n-b.n, cmp.Compare(b.w, a.w)) })
 	for _, c := range s.common {
-		if work += c.n; work > maxWork {
+		if work += c.n; work > most {
 			break
 		}
 		s.addAll(&m.post.lists, c.list, c.w)
@@ -107,7 +108,7 @@ func (m *memory) matchesBut(q *query, but uint32) []match {
 // what is stored: all of attachments, the first leading ones of the text, and of the others those that weigh more than least. It
 // takes the memory to say how much less these weigh; the rest weighs no less, however many hold it. In a large memory, where no
 // more than indexLimit holders are noted, none weighs more than least.
-func (q *query) leads(to []uint16, least float32) []uint16 {
+func (q *query) leads(to []uint16, leading int, least float32) []uint16 {
 	for i := range q.features {
 		f := &q.features[i]
 		f.w = float32(f.static) / weightUnit
@@ -118,16 +119,24 @@ func (q *query) leads(to []uint16, least float32) []uint16 {
 	return to
 }
 
-// leading is of how many features of a message's text the holders are visited however large the memory is: as many as lead to
-// an earlier message. To one of half the weight half as many lead, and one that has less than minPart of it has no say.
-const leading = posted
+// reach is of how many features of a message's text the holders are visited however large the memory is, and how many holders: as
+// many features as lead to an earlier message, since to one of half the weight half as many lead, and one that has less than minPart
+// of it has no say. In a memory of millions most features are held by so many that they lead to the latest alone, and more have to.
+func (m *memory) reach() (leading, work int) {
+	by := max(1, float64(m.live)/manyLive)
+	return int(min(posted*by, sketchSize)), int(min(minWork*by, maxWork))
+}
 
-// Holders of features are visited rarest first, until there were maxWork: a feature that very many hold tells little about
-// which of them to look at, and whoever makes up mail of such features makes no work. What is looked at is then measured
-// by all features.
+// manyLive is how many clusters are many.
+const manyLive = 1_000_000
+
+// Holders of features are visited rarest first, until there were as many as reach allows, minWork to maxWork: a feature that very
+// many hold tells little about which of them to look at, and whoever makes up mail of such features makes no work. What is looked at
+// is then measured by all features.
 const (
 	rareHolders = 16
-	maxWork     = 512
+	minWork     = 512
+	maxWork     = 1024
 )
 
 // holders are the clusters that hold a common feature, n of them, and its weight.
@@ -248,6 +257,11 @@ func (m *memory) elements(c *cluster) []element {
 func (m *memory) join(h uint32, q *query) {
 	c := m.cluster(h)
 	m.setCopies(c, c.copies+1)
+	for _, e := range m.elements(c) {
+		if _, ok := q.find(e.id); ok {
+			m.post.renew(e.id, h)
+		}
+	}
 	in, out := c.absorb(q)
 	for _, id := range in {
 		m.post.add(id, h)

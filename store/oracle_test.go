@@ -75,8 +75,9 @@ func TestSameVerdicts(t *testing.T) {
 	sameVerdicts(t, s, ts, xs)
 	s.memory.live = 1_000_000
 	least := s.memory.weight(indexLimit, math.MaxFloat32)
-	if n := len(s.memory.query(ts[0]).leads(nil, least)); n > leading {
-		t.Fatalf("%d features lead to clusters of a large memory, not %d", n, leading)
+	leading, _ := s.memory.reach()
+	if n := len(s.memory.query(ts[0]).leads(nil, leading, least)); n > posted {
+		t.Fatalf("%d features lead to clusters of a large memory, not %d", n, posted)
 	}
 	sameVerdicts(t, s, ts, xs)
 }

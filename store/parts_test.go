@@ -13,29 +13,47 @@ import (
 	"spamsim/parse"
 )
 
-// The clusters of a feature stay in the order in which they were noted, but that the last takes the place of one that goes.
+// The clusters of a feature stay in the order in which they were noted, or noted again; of very many the latest.
 func TestPostingsEqualMap(t *testing.T) {
 	for _, far := range []uint32{1, 3_000, 1 << 18} { // between one cluster's number and the next
 		r := rand.New(rand.NewPCG(1, 2))
 		var p postings
 		want := map[uint32][]uint32{}
 		for range 60_000 {
-			id, c := uint32(r.IntN(300)), uint32(r.IntN(400))*far
+			id, c := uint32(r.IntN(100)), uint32(r.IntN(500))*far
 			all := want[id]
-			if i := slices.Index(all, c); i >= 0 {
+			switch i := slices.Index(all, c); {
+			case r.IntN(8) == 0:
+				p.renew(id, c)
+				if len(all) > indexLimit/2 && i < len(all)/2 {
+					want[id] = latest(slices.DeleteFunc(all, func(x uint32) bool { return x == c }), c)
+				}
+			case i >= 0 && r.IntN(4) == 0:
 				p.remove(id, c)
-				all[i] = all[len(all)-1]
-				want[id] = all[:len(all)-1]
-			} else if p.add(id, c); len(all) < indexLimit {
-				want[id] = append(all, c)
+				want[id] = slices.Delete(all, i, i+1)
+			case i < 0:
+				p.add(id, c)
+				want[id] = latest(all, c)
 			}
 		}
-		for id := range uint32(300) {
+		full := 0
+		for id := range uint32(100) {
 			if got := p.holders(id); !slices.Equal(got, want[id]) {
 				t.Fatalf("feature %d: %v, want %v", id, got, want[id])
+			} else if len(got) == indexLimit {
+				full++
 			}
 		}
+		if full == 0 {
+			t.Fatal("no feature has as many clusters as are noted")
+		}
 	}
+}
+
+// latest is all with one more, and without the first where they are more than are noted.
+func latest(all []uint32, c uint32) []uint32 {
+	all = append(all, c)
+	return slices.Clone(all[max(0, len(all)-indexLimit):])
 }
 
 // holders are the clusters that hold a feature.
@@ -56,18 +74,15 @@ func TestListHasRoom(t *testing.T) {
 	at, want := l.pair(0, 1<<31-2), []uint32{0, 1<<31 - 2}
 	for i := range uint32(indexLimit) {
 		c := i%2*(1<<31-300) + i + 1
-		if at = l.add(at, c); len(want) < indexLimit {
-			want = append(want, c)
-		}
+		at, want = l.add(at, c), latest(want, c)
 	}
 	if got := l.appendTo(nil, at); !slices.Equal(got, want) || l.len(at) != indexLimit {
 		t.Fatalf("%v, want %v", got, want)
 	}
 	for len(want) > 2 {
 		i := len(want) / 2
-		place, left, _ := l.remove(at, want[i])
-		at, want[i] = place, want[len(want)-1]
-		want = want[:left]
+		at, _, _ = l.remove(at, want[i])
+		want = slices.Delete(want, i, i+1)
 		if got := l.appendTo(nil, at); !slices.Equal(got, want) {
 			t.Fatalf("%v, want %v", got, want)
 		}

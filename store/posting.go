@@ -24,7 +24,7 @@ const (
 	slotSize  = 5 // octets
 )
 
-// indexLimit is how many clusters may hold a feature before it is too common to lead anywhere: no more are noted.
+// indexLimit is how many of the clusters that hold a feature are noted, the latest.
 const indexLimit = 256
 
 // A shard is a hash table with linear probing, in which who is further from home has the slot (Celis 1986: Robin Hood
@@ -180,6 +180,21 @@ func (p *postings) add(id, cluster uint32) {
 		ref = p.lists.add(ref&^isList, cluster)
 	}
 	s.put(i, tag|uint64(ref|isList)<<tagBits)
+}
+
+// renew notes again that a cluster holds a feature, where so many do or did that it may have given its place away.
+func (p *postings) renew(id, cluster uint32) {
+	s, tag := p.at(id)
+	if s.used == 0 {
+		return
+	}
+	i, found := s.slot(tag)
+	if !found {
+		return
+	}
+	if ref := refOf(s.get(i)); ref&isList != 0 && p.lists.len(ref&^isList) > indexLimit/2 {
+		s.put(i, tag|uint64(p.lists.renew(ref&^isList, cluster)|isList)<<tagBits)
+	}
 }
 
 // insert puts a slot at i and moves up by one what lies from there to the next free slot.
