@@ -2,6 +2,7 @@ package filter
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -89,27 +90,12 @@ func signedBy(m *parse.Message, hosts []string, domain string) bool {
 		if !strings.EqualFold(f.Name, "Authentication-Results") {
 			continue
 		}
-		parts := strings.Split(f.Value, ";")
-		if !listed(hosts, strings.TrimSpace(strings.SplitN(strings.TrimSpace(parts[0]), " ", 2)[0])) {
+		host, results := readResults(f.Value)
+		if !listed(hosts, host) {
 			return false
 		}
-		for _, result := range parts[1:] {
-			if dkimPass(result, domain) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// dkimPass reads one result: "dkim=pass header.d=example.com".
-func dkimPass(result, domain string) bool {
-	pass := false
-	for _, word := range strings.Fields(result) {
-		word = strings.ToLower(word)
-		pass = pass || word == "dkim=pass"
-		if d, ok := strings.CutPrefix(word, "header.d="); ok && pass {
-			return strings.EqualFold(strings.Trim(d, `"`), domain)
+		if slices.ContainsFunc(results, func(r result) bool { return r.passed(domain) }) {
+			return true
 		}
 	}
 	return false
