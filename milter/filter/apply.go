@@ -7,8 +7,7 @@ import (
 )
 
 // Apply returns the message with the judgement's fields on top, the stripped ones gone and its prefix in the Subject; nothing
-// else is touched. Folds
-// and ends of added fields have the line end of the message's first line, CRLF where it has none.
+// else is touched. Folds and ends of added fields have the line end of the message's first line, CRLF where it has none.
 func Apply(raw []byte, j Judgement) []byte {
 	eol, add := lineEnd(raw), j.Add
 	if j.Subject != "" {
@@ -62,7 +61,9 @@ func fieldName(line []byte) string {
 	return string(name)
 }
 
-// strip writes the header fields that stay and returns how many octets of raw are dealt with.
+// strip writes the header without the fields of the names, and returns how many octets of raw that was. The header goes to the
+// first empty line. A line in it that is no field ends it for Postfix and for parse, but not for Dovecot, whose filters would
+// find a forged field below.
 func strip(b *bytes.Buffer, raw []byte, names []string) int {
 	if len(names) == 0 {
 		return 0
@@ -75,9 +76,10 @@ func strip(b *bytes.Buffer, raw []byte, names []string) int {
 		}
 		line := raw[at:end]
 		if line[0] != ' ' && line[0] != '\t' || at == 0 {
-			name := fieldName(bytes.TrimRight(line, "\r\n"))
-			if name == "" {
-				return at // the empty line, or what is no header
+			text := bytes.TrimRight(line, "\r\n")
+			name := fieldName(text)
+			if len(text) == 0 || at == 0 && name == "" {
+				return at // the empty line, or a message without a header
 			}
 			dropping = listed(names, name)
 		}

@@ -12,6 +12,7 @@ func FuzzApplyKeeps(f *testing.F) {
 	for _, raw := range []string{
 		"A: b\r\nX-Spamsim: c\r\n\td\r\n\r\nbody", "X-spamsim: a\nA: b\n\nX-Spamsim: c\n", "no header\n", "", "\n", " a\nX-Spamsim: b\n\n",
 		"X-Spamsim:\x00\r\r\n\r\n\x00", "X-Spamsim\t : a\n b\nc", "\r\r\nX-Spamsim: a\n",
+		"A: b\nno field\nX-Spamsim: c\n d\n\nX-Spamsim: e\n", "A: b\nX-Spamsim",
 	} {
 		f.Add([]byte(raw))
 	}
@@ -40,12 +41,11 @@ func FuzzApplyKeeps(f *testing.F) {
 	})
 }
 
-// cutHeader splits a message where its header ends: at the first line that is neither a field nor the fold of one.
+// cutHeader splits a message where its header ends: at the first empty line, or at once where it begins with what is no field.
 func cutHeader(raw []byte) (head, body []byte) {
 	at := 0
 	for _, line := range bytes.SplitAfter(raw, []byte("\n")) {
-		folded := at > 0 && len(line) > 0 && (line[0] == ' ' || line[0] == '\t')
-		if !folded && fieldName(bytes.TrimRight(line, "\r\n")) == "" {
+		if text := bytes.TrimRight(line, "\r\n"); len(text) == 0 || at == 0 && fieldName(text) == "" {
 			break
 		}
 		at += len(line)
@@ -65,7 +65,7 @@ func without(head []byte) string {
 	}
 	kept := ""
 	for _, f := range fields {
-		if name, _, _ := strings.Cut(f, ":"); !strings.EqualFold(strings.TrimRight(name, " \t"), HeaderName) {
+		if name, _, ok := strings.Cut(f, ":"); !ok || !strings.EqualFold(strings.TrimRight(name, " \t"), HeaderName) {
 			kept += f
 		}
 	}
