@@ -27,19 +27,28 @@ func (s *session) judge(env *filter.Envelope) (filter.Judgement, error) {
 	ctx, cancel := context.WithTimeout(s.server.ctx, s.server.judgeTimeout())
 	defer cancel()
 	done := make(chan checked, 1) // room for an answer that comes when nobody waits any more
-	raw := m.raw
-	s.server.running.Go(func() { done <- s.server.check(ctx, env, raw) })
+	raw, held := m.raw, s.held
+	s.held = 0 // the message is the judgement's now, which may go on when nobody waits for it
+	s.server.running.Go(func() {
+		c := s.server.check(ctx, env, raw)
+		s.server.held.give(held)
+		done <- c
+	})
 	return s.await(ctx, env, done)
 }
 
-// await waits for a judgement. A filter that takes too long is not waited for: the message passes unjudged.
+// await waits for a judgement. A filter that takes too long is not waited for: the message passes unjudged. What comes when
+// the time is over is no judgement, even if it comes before that was noticed.
 func (s *session) await(ctx context.Context, env *filter.Envelope, done <-chan checked) (filter.Judgement, error) {
 	tick := time.NewTicker(s.server.progress())
 	defer tick.Stop()
 	for {
 		select {
 		case c := <-done:
-			if c.panicked {
+			switch {
+			case ctx.Err() != nil:
+				return s.late(ctx, env)
+			case c.panicked:
 				return s.server.failed(env, "panic"), nil
 			}
 			return c.Judgement, nil
@@ -49,12 +58,17 @@ func (s *session) await(ctx context.Context, env *filter.Envelope, done <-chan c
 				return filter.Judgement{}, fmt.Errorf("reporting progress: %w", err) // the MTA is gone
 			}
 		case <-ctx.Done():
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return filter.Judgement{}, ErrServerClosed
-			}
-			return s.server.failed(env, "timeout"), nil
+			return s.late(ctx, env)
 		}
 	}
+}
+
+// late is what becomes of a message that is not judged since the time is over, or the server is cut.
+func (s *session) late(ctx context.Context, env *filter.Envelope) (filter.Judgement, error) {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return filter.Judgement{}, ErrServerClosed
+	}
+	return s.server.failed(env, "timeout"), nil
 }
 
 // A checked is what came of asking the filter.

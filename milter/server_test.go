@@ -62,6 +62,49 @@ func TestJudgingTooLong(t *testing.T) {
 	})
 }
 
+// TestLateJudgementHoldsMemory: a message that passed since its judging took too long is counted as held until that ends.
+func TestLateJudgementHoldsMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Check: after(10 * time.Second), Pass: failed, JudgeTimeout: 3 * time.Second}
+		m := connect(t, start(t, s), postfix37)
+		want(t, m.mail(hello), "p", "i 0 X-Spamsim| error; reason=timeout", "c")
+		if s.held.n.Load() == 0 {
+			t.Error("a message that is still judged is not counted as held")
+		}
+		time.Sleep(10 * time.Second)
+		if n := s.held.n.Load(); n != 0 {
+			t.Errorf("%d octets are held after it", n)
+		}
+	})
+}
+
+// TestLateIsNoJudgement: what a filter says when its time is over does not stand for a judgement, whichever is noticed first:
+// it is empty, so that a forged verdict would pass.
+func TestLateIsNoJudgement(t *testing.T) {
+	for range 64 {
+		s := &Server{Pass: failed}
+		s.init()
+		near, far := net.Pipe()
+		c := newSession(s, near)
+		said := func() chan checked {
+			done := make(chan checked, 1)
+			done <- checked{}
+			return done
+		}
+		over, cancel := context.WithTimeout(s.ctx, 0)
+		if j, err := c.await(over, &filter.Envelope{}, said()); err != nil || len(j.Add) != 1 || j.Add[0].Value != " error; reason=timeout" {
+			t.Fatalf("%+v, %v", j, err)
+		}
+		cancel()
+		s.cancel()
+		if j, err := c.await(s.ctx, &filter.Envelope{}, said()); !errors.Is(err, ErrServerClosed) {
+			t.Fatalf("of a server that is cut: %+v, %v", j, err)
+		}
+		near.Close()
+		far.Close()
+	}
+}
+
 func TestPanicConcernsOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true

@@ -28,19 +28,21 @@ func (c *session) verdict(q *request, raw []byte, size int) (*filter.Verdict, er
 	defer cancel()
 	done := make(chan *filter.Verdict, 1) // room for a verdict that comes when nobody waits any more
 	s.running.Go(func() { done <- s.judge(ctx, ask, &q.env, raw) })
+	var v *filter.Verdict
 	select {
-	case v := <-done:
-		if v == nil {
-			return s.failed(&q.env, "panic"), nil
-		}
-		return v, nil
+	case v = <-done: // which is none where the time is over, even if it came before that was noticed
 	case <-ctx.Done():
 		c.leave(done)
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, ErrServerClosed
-		}
+	}
+	switch {
+	case ctx.Err() == nil && v != nil:
+		return v, nil
+	case ctx.Err() == nil:
+		return s.failed(&q.env, "panic"), nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return s.failed(&q.env, "timeout"), nil
 	}
+	return nil, ErrServerClosed
 }
 
 // leave leaves a judgement behind, which holds the message until it ends.

@@ -30,15 +30,23 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 		defer msg.release()
 		done <- s.check(limited, env, msg.raw)
 	})
-	select {
-	case j := <-done:
+	j, ok := await(limited, done)
+	switch {
+	case ok:
 		return j
-	case <-limited.Done():
-		if ctx.Err() != nil {
-			return filter.Judgement{} // the client is gone, or the server stops: there is nothing to pass
-		}
-		return s.failed(env, "timeout")
+	case ctx.Err() != nil:
+		return filter.Judgement{} // the client is gone, or the server stops: there is nothing to pass
 	}
+	return s.failed(env, "timeout")
+}
+
+// await waits for a judgement. What comes when the time is over is none, even if it comes before that was noticed.
+func await(limited context.Context, done <-chan filter.Judgement) (j filter.Judgement, ok bool) {
+	select {
+	case j = <-done:
+	case <-limited.Done():
+	}
+	return j, limited.Err() == nil
 }
 
 // failed is the judgement of a message on which judging itself failed.

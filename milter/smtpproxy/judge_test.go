@@ -138,6 +138,20 @@ func TestOwnFailures(t *testing.T) {
 	eventually(t, "the message is given back", func() bool { return s.Stats().Held == 0 })
 }
 
+// TestLateIsNoJudgement: what a filter says when its time is over does not stand for a judgement, whichever is noticed first.
+func TestLateIsNoJudgement(t *testing.T) {
+	for range 64 {
+		over, cancel := context.WithTimeout(t.Context(), 0)
+		done := make(chan judgement, 1)
+		done <- judgement{Action: filter.Reject}
+		j, ok := await(over, done)
+		cancel()
+		if ok {
+			t.Fatalf("%+v", j)
+		}
+	}
+}
+
 // TestDeafFilters: only so many judgements may hang at a time; then mail passes without being shown.
 func TestDeafFilters(t *testing.T) {
 	hop := newFake(t, nil)
