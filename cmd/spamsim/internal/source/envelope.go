@@ -154,15 +154,17 @@ func client(received []string, trusted []netip.Prefix) string {
 }
 
 // literal finds an address in brackets or parentheses, as all MTAs write the client's: "(name [192.0.2.1])",
-// "([192.0.2.1] helo=name)", "(192.0.2.1)", "[IPv6:2001:db8::1]" (RFC 5321 section 4.4).
-var literal = regexp.MustCompile(`[\[(](?i:ipv6:)?([0-9A-Fa-f:.]{3,45})(?:%[^\])]*)?(?::[0-9]+)?[\])]`)
+// "([192.0.2.1] helo=name)", "(192.0.2.1)", "[IPv6:2001:db8::1]" (RFC 5321 section 4.4). What Exim writes behind "helo=" and
+// "ident=" are the client's own words, which are taken in so that they are told from an address.
+var literal = regexp.MustCompile(`(?:(?:helo|ident)=)?[\[(](?i:ipv6:)?([0-9A-Fa-f:.]{3,45})(?:%[^\])]*)?(?::[0-9]+)?[\])]`)
 
-// hostAddr returns the address of a "from" clause. What the client said of itself (HELO) comes before what the
-// server saw, so the last one counts.
+// hostAddr returns the address of a "from" clause. What the client said of itself (HELO) comes before what the server saw,
+// but for Exim's words, so the last one counts.
 func hostAddr(from string) (netip.Addr, bool) {
 	all := literal.FindAllStringSubmatch(from, -1)
 	for _, m := range slices.Backward(all) {
-		if ip, err := netip.ParseAddr(m[1]); err == nil {
+		said := m[0][0] != '[' && m[0][0] != '('
+		if ip, err := netip.ParseAddr(m[1]); err == nil && !said {
 			return ip.Unmap(), true
 		}
 	}
