@@ -31,7 +31,7 @@ type client struct {
 	addr     netip.Addr // of the peer; invalid on a Unix socket
 	trusted  bool
 	balanced bool // a PROXY header is to be read first
-	counted  bool // in Server.perAddr
+	counted  bool // in Server.perNetwork
 
 	feed     []byte      // of what go-smtp is to read
 	line     []byte      // scratch of pass
