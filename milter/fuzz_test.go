@@ -79,9 +79,9 @@ func FuzzSession(f *testing.F) {
 		s.init()
 		conn := &replay{in: bytes.NewReader(in)}
 		c := newSession(s, conn)
-		_ = c.serve()
+		_ = c.Converse()
 		c.reset()
-		if n := s.held.n.Load(); n != 0 {
+		if n := s.held.Held(); n != 0 {
 			t.Errorf("%d octets are still held", n)
 		}
 		n := s.Stats()

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
+	"spamsim/milter/door"
 	"spamsim/milter/filter"
 )
 
@@ -24,40 +24,35 @@ func (s *session) judge(env *filter.Envelope) (filter.Judgement, error) {
 		s.server.count(func(n *Stats) { n.Skipped++ })
 		return s.server.pass(env, filter.Skipped, "size"), nil
 	}
-	ctx, cancel := context.WithTimeout(s.server.ctx, s.server.judgeTimeout())
+	d := s.server.init()
+	ctx, cancel := context.WithTimeout(d.Context(), s.server.judgeTimeout())
 	defer cancel()
-	done := make(chan checked, 1) // room for an answer that comes when nobody waits any more
-	raw, held := m.raw, s.held
-	s.held = 0 // the message is the judgement's now, which may go on when nobody waits for it
-	s.server.running.Go(func() {
-		c := s.server.check(ctx, env, raw)
-		s.server.held.give(held)
-		done <- c
-	})
-	return s.await(ctx, env, done)
+	return s.await(ctx, env, d.Ask(ctx, s.server.Check, env, m.raw))
 }
 
 // await waits for a judgement. A filter that takes too long is not waited for: the message passes unjudged. What comes when
 // the time is over is no judgement, even if it comes before that was noticed.
-func (s *session) await(ctx context.Context, env *filter.Envelope, done <-chan checked) (filter.Judgement, error) {
+func (s *session) await(ctx context.Context, env *filter.Envelope, answers <-chan door.Answer) (filter.Judgement, error) {
 	tick := time.NewTicker(s.server.progress())
 	defer tick.Stop()
 	for {
 		select {
-		case c := <-done:
+		case a := <-answers:
 			switch {
 			case ctx.Err() != nil:
 				return s.late(ctx, env)
-			case c.panicked:
+			case a.Panicked:
 				return s.server.failed(env, "panic"), nil
 			}
-			return c.Judgement, nil
+			return a.Judgement, nil
 		case <-tick.C:
 			writePacket(s.w, actProgress)
 			if err := s.w.Flush(); err != nil {
 				return filter.Judgement{}, fmt.Errorf("reporting progress: %w", err) // the MTA is gone
 			}
 		case <-ctx.Done():
+			s.server.init().Leave(answers, &s.server.held, s.held)
+			s.held = 0
 			return s.late(ctx, env)
 		}
 	}
@@ -69,29 +64,6 @@ func (s *session) late(ctx context.Context, env *filter.Envelope) (filter.Judgem
 		return filter.Judgement{}, ErrServerClosed
 	}
 	return s.server.failed(env, "timeout"), nil
-}
-
-// A checked is what came of asking the filter.
-type checked struct {
-	filter.Judgement
-	panicked bool
-}
-
-// check judges one message within the limit of messages judged at once. A panic concerns that message alone.
-func (s *Server) check(ctx context.Context, env *filter.Envelope, raw []byte) (c checked) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log().Error("judging panicked", "door", "milter", "id", env.QueueID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			c = checked{panicked: true}
-		}
-	}()
-	select {
-	case s.judging <- struct{}{}:
-		defer func() { <-s.judging }()
-	case <-ctx.Done():
-		return checked{} // nobody waits for it
-	}
-	return checked{Judgement: s.Check(ctx, env, raw)}
 }
 
 // failed is the judgement of a message on which judging itself failed: it passes.

@@ -46,7 +46,7 @@ func start(t *testing.T, s *Server) *pipes {
 		if err := <-served; err != ErrServerClosed {
 			t.Errorf("Serve returned %v", err)
 		}
-		if n := s.held.n.Load(); n != 0 {
+		if n := s.held.Held(); n != 0 {
 			t.Errorf("%d octets are still counted as held", n)
 		}
 		if n := s.Stats().Sessions; n != 0 {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"spamsim/milter/door"
 	"spamsim/milter/filter"
 )
 
@@ -68,11 +69,11 @@ func TestLateJudgementHoldsMemory(t *testing.T) {
 		s := &Server{Check: after(10 * time.Second), Pass: failed, JudgeTimeout: 3 * time.Second}
 		m := connect(t, start(t, s), postfix37)
 		want(t, m.mail(hello), "p", "i 0 X-Spamsim| error; reason=timeout", "c")
-		if s.held.n.Load() == 0 {
+		if s.held.Held() == 0 {
 			t.Error("a message that is still judged is not counted as held")
 		}
 		time.Sleep(10 * time.Second)
-		if n := s.held.n.Load(); n != 0 {
+		if n := s.held.Held(); n != 0 {
 			t.Errorf("%d octets are held after it", n)
 		}
 	})
@@ -86,18 +87,18 @@ func TestLateIsNoJudgement(t *testing.T) {
 		s.init()
 		near, far := net.Pipe()
 		c := newSession(s, near)
-		said := func() chan checked {
-			done := make(chan checked, 1)
-			done <- checked{}
+		said := func() chan door.Answer {
+			done := make(chan door.Answer, 1)
+			done <- door.Answer{}
 			return done
 		}
-		over, cancel := context.WithTimeout(s.ctx, 0)
+		over, cancel := context.WithTimeout(s.init().Context(), 0)
 		if j, err := c.await(over, &filter.Envelope{}, said()); err != nil || len(j.Add) != 1 || j.Add[0].Value != " error; reason=timeout" {
 			t.Fatalf("%+v, %v", j, err)
 		}
 		cancel()
-		s.cancel()
-		if j, err := c.await(s.ctx, &filter.Envelope{}, said()); !errors.Is(err, ErrServerClosed) {
+		s.Close()
+		if j, err := c.await(s.init().Context(), &filter.Envelope{}, said()); !errors.Is(err, ErrServerClosed) {
 			t.Fatalf("of a server that is cut: %+v, %v", j, err)
 		}
 		near.Close()

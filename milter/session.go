@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime/debug"
 	"time"
 )
 
@@ -43,18 +42,17 @@ func newSession(s *Server, conn net.Conn) *session {
 // errQuit ends a session in good order.
 var errQuit = errors.New("the MTA is done")
 
-// guarded serves, and makes a panic the end of this conversation alone.
-func (s *session) guarded() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return s.serve()
-}
+// Release gives back what the last message held.
+func (s *session) Release() { s.reset() }
 
-// serve answers until the MTA quits, and says why it stopped otherwise.
-func (s *session) serve() error {
+// Drain lets the session end soon after its message.
+func (s *session) Drain() { s.conn.drain() }
+
+// LogKeys name the client, and the message that it had got to.
+func (s *session) LogKeys() []any { return []any{"id", s.macros.queueID, "client", s.addr} }
+
+// Converse answers until the MTA quits, and says why it stopped otherwise.
+func (s *session) Converse() error {
 	for {
 		cmd, data, err := s.r.next()
 		if err != nil {
@@ -180,9 +178,9 @@ func (s *session) hold(n int) bool {
 		return false
 	}
 	m.over = m.size > s.server.maxMessage()
-	m.full = !m.over && !s.server.held.take(n, s.server.maxHeld())
+	m.full = !m.over && !s.server.held.Take(n, s.server.maxHeld())
 	if m.over || m.full {
-		s.server.held.give(s.held)
+		s.server.held.Give(s.held)
 		s.held = 0
 		m.drop()
 		return false
@@ -218,7 +216,7 @@ func (s *session) abort() {
 
 // reset makes ready for the next message of the same SMTP session.
 func (s *session) reset() {
-	s.server.held.give(s.held)
+	s.server.held.Give(s.held)
 	s.held = 0
 	s.macros.queueID = ""
 	s.message = message{names: s.message.names[:0]}

@@ -244,7 +244,7 @@ func TestTooLarge(t *testing.T) {
 		big.headers = []string{"X-SPAMSIM\x00 forged", "x-spamsim\x00 forged"}
 		big.body = []string{strings.Repeat("x", 900), strings.Repeat("x", 900), strings.Repeat("x", 900)}
 		want(t, m.mail(big), "m 2 X-Spamsim|", "m 1 X-Spamsim|", "i 0 X-Spamsim| skipped", "c")
-		if n := s.held.n.Load(); n != 0 {
+		if n := s.held.Held(); n != 0 {
 			t.Errorf("%d octets are held after it", n)
 		}
 		want(t, m.mail(hello), "i 0 X-Spamsim| clean; id=mx", "c")

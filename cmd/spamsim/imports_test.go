@@ -17,8 +17,8 @@ const root = "../.."
 
 // floors says which of the module's packages a package may import, in tests too. Imports point down: parse, nilsimsa,
 // simhash and configs are pure and import nothing of ours, store stands on the first three, milter/filter on store, the
-// front doors on milter/filter without knowing one another, and the command ties them together. A rule is never
-// relaxed to mend a build; a new package needs a line here.
+// front doors on milter/filter and on milter/door, which is what they do alike, without knowing one another, and the command
+// ties them together. A rule is never relaxed to mend a build; a new package needs a line here.
 var floors = map[string][]string{
 	"parse":    nil,
 	"nilsimsa": nil,
@@ -34,9 +34,10 @@ var floors = map[string][]string{
 
 	"milter/filter": {"parse", "nilsimsa", "simhash", "store"},
 
-	"milter":           {"milter/filter"},
+	"milter/door":      {"milter/filter"},
+	"milter":           {"milter/door", "milter/filter"},
 	"milter/smtpproxy": {"milter/filter"},
-	"milter/dccifd":    {"milter/filter"},
+	"milter/dccifd":    {"milter/door", "milter/filter"},
 
 	"cmd/spamsim/internal/bench": {
 		"milter/filter", "milter/smtpproxy", "nilsimsa", "parse", "simhash/scan", "store",
@@ -90,8 +91,8 @@ var homes = map[string][]string{
 	"github.com/emersion/go-milter":  {}, // the tests' reference, never the product's
 
 	"log":      {"cmd/spamsim/..."},
-	"log/slog": {"store/...", "milter", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
-	"net":      {"store/replica/...", "milter", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
+	"log/slog": {"store/...", "milter", "milter/door", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
+	"net":      {"store/replica/...", "milter", "milter/door", "milter/smtpproxy", "milter/dccifd", "cmd/spamsim/..."},
 	"net/http": {"cmd/spamsim/..."},
 	"os":       {"store/...", "milter", "milter/smtpproxy", "cmd/spamsim/..."},
 	"time":     {"store/...", "milter/...", "cmd/spamsim/..."},

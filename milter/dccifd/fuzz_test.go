@@ -83,9 +83,9 @@ func FuzzSession(f *testing.F) {
 		s.init()
 		conn := &replay{in: bytes.NewReader(in)}
 		c := newSession(s, conn)
-		err := c.guarded()
-		c.release()
-		s.running.Wait()
+		err := c.Converse()
+		c.Release()
+		s.Close()
 		out := conn.out.String()
 		if !answers.MatchString(out) {
 			t.Errorf("answered %q", out)
@@ -96,8 +96,8 @@ func FuzzSession(f *testing.F) {
 		if (err != nil) != strings.HasPrefix(out, "T") {
 			t.Errorf("answered %q, noted %v", out, err)
 		}
-		if s.held.n.Load() != 0 {
-			t.Errorf("%d octets are still held", s.held.n.Load())
+		if s.held.Held() != 0 {
+			t.Errorf("%d octets are still held", s.held.Held())
 		}
 	})
 }

@@ -3,11 +3,10 @@ package dccifd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
+	"spamsim/milter/door"
 	"spamsim/milter/filter"
 )
 
@@ -24,54 +23,26 @@ func (c *session) verdict(q *request, raw []byte, size int) (*filter.Verdict, er
 	if q.counts() {
 		ask = s.Check
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, s.judgeTimeout())
+	d := s.init()
+	ctx, cancel := context.WithTimeout(d.Context(), s.judgeTimeout())
 	defer cancel()
-	done := make(chan *filter.Verdict, 1) // room for a verdict that comes when nobody waits any more
-	s.running.Go(func() { done <- s.judge(ctx, ask, &q.env, raw) })
-	var v *filter.Verdict
+	answers := d.Ask(ctx, ask, &q.env, raw)
+	var a door.Answer
 	select {
-	case v = <-done: // which is none where the time is over, even if it came before that was noticed
+	case a = <-answers: // which is none where the time is over, even if it came before that was noticed
 	case <-ctx.Done():
-		c.leave(done)
+		d.Leave(answers, &s.held, c.held)
+		c.held = 0
 	}
 	switch {
-	case ctx.Err() == nil && v != nil:
-		return v, nil
+	case ctx.Err() == nil && !a.Panicked:
+		return &a.Verdict, nil
 	case ctx.Err() == nil:
 		return s.failed(&q.env, "panic"), nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return s.failed(&q.env, "timeout"), nil
 	}
 	return nil, ErrServerClosed
-}
-
-// leave leaves a judgement behind, which holds the message until it ends.
-func (c *session) leave(done <-chan *filter.Verdict) {
-	held := c.held
-	c.held = 0
-	c.server.running.Go(func() {
-		<-done
-		c.server.held.give(held)
-	})
-}
-
-// judge judges one message within the limit of messages judged at once. It returns nil where that panicked, which
-// concerns that message alone.
-func (s *Server) judge(ctx context.Context, ask filter.CheckFunc, env *filter.Envelope, raw []byte) (v *filter.Verdict) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log().Error("judging panicked", "door", env.Door, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			v = nil
-		}
-	}()
-	select {
-	case s.judging <- struct{}{}:
-		defer func() { <-s.judging }()
-	case <-ctx.Done():
-		return nil // nobody waits for it
-	}
-	j := ask(ctx, env, raw)
-	return &j.Verdict
 }
 
 // failed is the verdict on a message on which judging itself failed.

@@ -95,14 +95,14 @@ func TestMemory(t *testing.T) {
 	if _, err := io.WriteString(holding, one+strings.Repeat("m", firstRoom+1)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the first message is held", func() bool { return r.held.n.Load() == 2*firstRoom })
+	eventually(t, "the first message is held", func() bool { return r.held.Held() == 2*firstRoom })
 	if got := r.request(t, one+"x"); got != failedText {
 		t.Errorf("without room: answered %q", got)
 	}
 	if got := end(t, holding); got != "A\nA\n"+cleanLine {
 		t.Errorf("the first message: answered %q", got)
 	}
-	eventually(t, "its room is given back", func() bool { return r.held.n.Load() == 0 })
+	eventually(t, "its room is given back", func() bool { return r.held.Held() == 0 })
 	if got := r.request(t, one+"x"); got != "A\nA\n"+cleanLine {
 		t.Errorf("with room again: answered %q", got)
 	}
@@ -136,7 +136,7 @@ func TestClientGone(t *testing.T) {
 	if _, err := io.WriteString(conn, one+"half a mess"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the message has begun", func() bool { return r.held.n.Load() > 0 })
+	eventually(t, "the message has begun", func() bool { return r.held.Held() > 0 })
 	conn.(*net.TCPConn).SetLinger(0)
 	conn.Close()
 	eventually(t, "the session is over", func() bool { return r.Stats().Sessions == 0 })

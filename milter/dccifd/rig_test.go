@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"spamsim/milter/door"
 	"spamsim/milter/filter"
 )
 
@@ -29,8 +30,10 @@ type rig struct {
 	say  func(a asked) filter.Verdict
 	hang bool // the filter says nothing before its context is done
 
-	lock sync.Mutex
-	seen []asked
+	lock     sync.Mutex
+	seen     []asked
+	hanging  int // calls of a filter that says nothing
+	sessions []*session
 }
 
 // start serves s on a socket of the network until the test ends.
@@ -53,6 +56,15 @@ func start(t *testing.T, network string, s *Server, say func(asked) filter.Verdi
 		t.Fatal(err)
 	}
 	r.addr = l.Addr()
+	d := s.init()
+	open := d.Open
+	d.Open = func(conn net.Conn) door.Session {
+		c := open(conn)
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		r.sessions = append(r.sessions, c.(*session))
+		return c
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -60,7 +72,7 @@ func start(t *testing.T, network string, s *Server, say func(asked) filter.Verdi
 		if err := <-done; !errors.Is(err, ErrServerClosed) {
 			t.Errorf("Serve: %v", err)
 		}
-		if n := s.held.n.Load(); n != 0 {
+		if n := s.held.Held(); n != 0 {
 			t.Errorf("%d octets are still held", n)
 		}
 	})
@@ -69,6 +81,9 @@ func start(t *testing.T, network string, s *Server, say func(asked) filter.Verdi
 
 func (r *rig) ask(ctx context.Context, env *filter.Envelope, raw []byte, counts bool) filter.Judgement {
 	if r.hang {
+		r.lock.Lock()
+		r.hanging++
+		r.lock.Unlock()
 		<-ctx.Done()
 		return filter.Judgement{}
 	}
@@ -90,18 +105,18 @@ func (r *rig) last(t *testing.T) asked {
 	return r.seen[len(r.seen)-1]
 }
 
-// begun counts the clients that have said something.
-func (r *rig) begun() (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for c := range r.sessions {
+// begun counts the clients that have said something, and the calls of the filter that hang.
+func (r *rig) begun() (n, hanging int) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, c := range r.sessions {
 		c.mu.Lock()
 		if c.begun {
 			n++
 		}
 		c.mu.Unlock()
 	}
-	return n
+	return n, r.hanging
 }
 
 // dial connects to the server.

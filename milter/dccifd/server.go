@@ -1,15 +1,16 @@
 package dccifd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"spamsim/milter/door"
 	"spamsim/milter/filter"
 )
 
@@ -35,19 +36,12 @@ type Server struct {
 	RequestTime  time.Duration // from connecting to the half-close, and for the answer to be taken; default 30 s
 	JudgeTimeout time.Duration // one judgement, default 4 s: scanners wait for five; then the answer is T
 
-	once    sync.Once
-	ctx     context.Context // done when the server is cut
-	cancel  context.CancelFunc
-	slots   chan struct{} // one for each connection
-	judging chan struct{} // one for each message that is judged
-	held    budget
-	running sync.WaitGroup // sessions and judgements
+	once sync.Once
+	door *door.Server
+	held door.Budget
 
-	mu        sync.Mutex
-	stopped   bool
-	listeners map[net.Listener]bool
-	sessions  map[*session]bool
-	stats     Stats
+	mu    sync.Mutex
+	stats Stats
 }
 
 // Stats are a server's counters since its start, but for Sessions.
@@ -63,10 +57,11 @@ type Stats struct {
 
 // Stats returns the counters of now.
 func (s *Server) Stats() Stats {
+	c := s.init().Counts()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.stats
-	n.Sessions = len(s.sessions)
+	n.Sessions, n.Connections, n.Broken = c.Open, c.Accepted, c.Broken
 	return n
 }
 
@@ -76,183 +71,33 @@ func (s *Server) count(add func(*Stats)) {
 	add(&s.stats)
 }
 
-// init makes what a literal cannot.
-func (s *Server) init() {
+// init makes the door, once the fields are set.
+func (s *Server) init() *door.Server {
 	s.once.Do(func() {
-		s.ctx, s.cancel = context.WithCancel(context.Background())
-		s.slots = make(chan struct{}, or(s.MaxConns, 250))
-		s.judging = make(chan struct{}, or(s.MaxJudging, 4*runtime.GOMAXPROCS(0)))
-		s.listeners = map[net.Listener]bool{}
-		s.sessions = map[*session]bool{}
+		s.door = &door.Server{
+			Name: "dccifd", Closed: ErrServerClosed, Log: s.log(), Open: func(c net.Conn) door.Session { return newSession(s, c) },
+			Conns: cmp.Or(s.MaxConns, 250), Judging: cmp.Or(s.MaxJudging, 4*runtime.GOMAXPROCS(0)),
+		}
 	})
+	return s.door
 }
 
-// or is a setting, or its default where it is zero.
-func or[T int | int64 | time.Duration](set, usual T) T {
-	if set == 0 {
-		return usual
-	}
-	return set
-}
-
-func (s *Server) maxMessage() int             { return or(s.MaxMessage, 10<<20) }
-func (s *Server) maxHeld() int64              { return or(s.MaxHeld, 256<<20) }
-func (s *Server) requestTime() time.Duration  { return or(s.RequestTime, 30*time.Second) }
-func (s *Server) judgeTimeout() time.Duration { return or(s.JudgeTimeout, 4*time.Second) }
+func (s *Server) maxMessage() int             { return cmp.Or(s.MaxMessage, 10<<20) }
+func (s *Server) maxHeld() int64              { return cmp.Or(s.MaxHeld, 256<<20) }
+func (s *Server) requestTime() time.Duration  { return cmp.Or(s.RequestTime, 30*time.Second) }
+func (s *Server) judgeTimeout() time.Duration { return cmp.Or(s.JudgeTimeout, 4*time.Second) }
 
 var silent = slog.New(slog.DiscardHandler)
 
-func (s *Server) log() *slog.Logger {
-	if s.Log == nil {
-		return silent
-	}
-	return s.Log
-}
+func (s *Server) log() *slog.Logger { return cmp.Or(s.Log, silent) }
 
 // Serve accepts connections until Shutdown or Close, and returns ErrServerClosed then. It may be called for several
 // listeners at once and closes each. A failed Accept, such as for want of file descriptors, is tried again.
-func (s *Server) Serve(l net.Listener) error {
-	s.init()
-	defer l.Close()
-	if !s.listen(l) {
-		return ErrServerClosed
-	}
-	for wait := time.Duration(0); ; {
-		select {
-		case s.slots <- struct{}{}:
-		case <-s.ctx.Done():
-			return ErrServerClosed
-		}
-		conn, err := l.Accept()
-		if err == nil {
-			wait = 0
-			s.start(conn)
-			continue
-		}
-		<-s.slots
-		if s.closed() {
-			return ErrServerClosed
-		}
-		if errors.Is(err, net.ErrClosed) {
-			return err
-		}
-		wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-		s.log().Error("accepting failed, trying again", "door", "dccifd", "addr", l.Addr().String(), "wait", wait, "err", err)
-		s.pause(wait)
-	}
-}
-
-// listen remembers a listener, unless the server was stopped.
-func (s *Server) listen(l net.Listener) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.stopped {
-		s.listeners[l] = true
-	}
-	return !s.stopped
-}
-
-func (s *Server) closed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stopped
-}
-
-// pause waits, or less where the server is cut.
-func (s *Server) pause(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-s.ctx.Done():
-	}
-}
-
-// start serves a connection, which holds a slot.
-func (s *Server) start(conn net.Conn) {
-	c := newSession(s, conn)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped { // accepted while it stopped: the client has said nothing yet
-		conn.Close()
-		<-s.slots
-		return
-	}
-	s.sessions[c] = true
-	s.stats.Connections++
-	s.running.Go(func() { s.run(c) })
-}
-
-// run serves a session to its end.
-func (s *Server) run(c *session) {
-	defer func() { <-s.slots }()
-	defer c.conn.Close()
-	defer c.release()
-	err := c.guarded()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, c)
-	if err != nil && s.ctx.Err() == nil {
-		s.stats.Broken++
-		s.log().Warn("the conversation broke", "door", "dccifd", "err", err)
-	}
-}
+func (s *Server) Serve(l net.Listener) error { return s.init().Serve(l) }
 
 // Shutdown stops accepting and waits until each request under way is answered; a client that has said nothing is let go
 // after two seconds. When ctx is done first its error is returned; Close then cuts what is left.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.stop()
-	done := make(chan struct{})
-	go func() { // ends at the latest after Close, which Shutdown's caller owes
-		s.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (s *Server) Shutdown(ctx context.Context) error { return s.init().Shutdown(ctx) }
 
 // Close stops accepting, cuts every connection and waits for them and for judgements under way.
-func (s *Server) Close() error {
-	s.stop()
-	s.cancel()
-	s.mu.Lock()
-	for c := range s.sessions {
-		c.conn.Close()
-	}
-	s.mu.Unlock()
-	s.running.Wait()
-	return nil
-}
-
-// stop closes the listeners and lets the sessions drain.
-func (s *Server) stop() {
-	s.init()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopped = true
-	for l := range s.listeners {
-		l.Close()
-	}
-	for c := range s.sessions {
-		c.drain()
-	}
-}
-
-// A budget counts octets that are held.
-type budget struct{ n atomic.Int64 }
-
-// take adds n unless the sum would be over the limit.
-func (b *budget) take(n int, limit int64) bool {
-	if b.n.Add(int64(n)) <= limit {
-		return true
-	}
-	b.n.Add(-int64(n))
-	return false
-}
-
-// give takes n off.
-func (b *budget) give(n int) { b.n.Add(-int64(n)) }
+func (s *Server) Close() error { return s.init().Close() }

@@ -26,13 +26,6 @@ func TestBothNetworks(t *testing.T) {
 	}
 }
 
-// TestPanicEndsOneRequest: what panics beside the judging ends that conversation, not the daemon.
-func TestPanicEndsOneRequest(t *testing.T) {
-	if err := new(session).guarded(); err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestPanicConcernsOneMessage: its client hears of a temporary failure, the next one of its verdict.
 func TestPanicConcernsOneMessage(t *testing.T) {
 	r := start(t, "tcp", &Server{}, func(a asked) filter.Verdict {
@@ -73,12 +66,12 @@ func TestJudgingTooLong(t *testing.T) {
 	if got := r.request(t, one+"slow"); got != failedText {
 		t.Errorf("answered %q", got)
 	}
-	if r.held.n.Load() == 0 {
+	if r.held.Held() == 0 {
 		t.Error("a message that is still judged is not counted as held")
 	}
 	eventually(t, "another is judged in time", func() bool { return r.request(t, one+"quick") == "A\nA\n"+cleanLine })
 	close(release)
-	eventually(t, "the slow message is let go", func() bool { return r.held.n.Load() == 0 })
+	eventually(t, "the slow message is let go", func() bool { return r.held.Held() == 0 })
 }
 
 // TestPassSpeaks: what is said of a message that is not judged is the daemon's to count.
@@ -103,7 +96,10 @@ func TestShutdown(t *testing.T) {
 	if _, err := io.WriteString(working, one[:20]); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "both are in", func() bool { return r.Stats().Sessions == 2 && r.begun() == 1 })
+	eventually(t, "both are in", func() bool {
+		begun, _ := r.begun()
+		return r.Stats().Sessions == 2 && begun == 1
+	})
 	down := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 	defer cancel()
@@ -142,7 +138,10 @@ func TestClose(t *testing.T) {
 	if err := judged.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "both are in", func() bool { return r.begun() == 2 && len(r.judging) == 1 })
+	eventually(t, "both are in", func() bool {
+		begun, hanging := r.begun()
+		return begun == 2 && hanging == 1
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := r.Shutdown(ctx); !errors.Is(err, context.Canceled) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -42,8 +41,8 @@ func (c *session) begin() {
 	_ = c.conn.SetReadDeadline(c.until)
 }
 
-// drain makes a client that has not begun do so soon or never.
-func (c *session) drain() {
+// Drain makes a client that has not begun do so soon or never.
+func (c *session) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if soon := time.Now().Add(drainTime); !c.begun && soon.Before(c.until) {
@@ -51,18 +50,11 @@ func (c *session) drain() {
 	}
 }
 
-// guarded serves, and makes a panic the end of this request alone.
-func (c *session) guarded() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return c.serve()
-}
+// LogKeys are none: of a request that broke nothing is known.
+func (c *session) LogKeys() []any { return nil }
 
-// serve answers the request, and says what was wrong with it.
-func (c *session) serve() error {
+// Converse answers the request, and says what was wrong with it.
+func (c *session) Converse() error {
 	if _, err := c.r.Peek(1); err != nil {
 		return nil // somebody looked whether the door is there
 	}
@@ -131,7 +123,7 @@ func (c *session) message() (raw []byte, size int, err error) {
 			return nil, size, err
 		}
 	}
-	c.release()
+	c.Release()
 	rest, err := io.Copy(io.Discard, c.r)
 	return nil, size + int(rest), err
 }
@@ -142,7 +134,7 @@ const firstRoom = 32 << 10
 // grow makes room for more of the message, within what all messages may hold.
 func (c *session) grow(raw []byte, most int) ([]byte, error) {
 	room := min(max(2*len(raw), firstRoom), most)
-	if !c.server.held.take(room-len(raw), c.server.maxHeld()) {
+	if !c.server.held.Take(room-len(raw), c.server.maxHeld()) {
 		return nil, errFull
 	}
 	c.held += room - len(raw)
@@ -151,8 +143,8 @@ func (c *session) grow(raw []byte, most int) ([]byte, error) {
 	return more, nil
 }
 
-// release gives back what the message held.
-func (c *session) release() {
-	c.server.held.give(c.held)
+// Release gives back what the message held.
+func (c *session) Release() {
+	c.server.held.Give(c.held)
 	c.held = 0
 }
