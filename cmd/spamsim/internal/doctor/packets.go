@@ -16,17 +16,27 @@ import (
 // macros of its own.
 const maxPacket = 4096
 
-// milter negotiates as Postfix 3.7 does (SMFIC_OPTNEG, version 6) and takes its leave.
-func (f *findings) milter(ctx context.Context, a config.Address) {
-	leg := "milter " + a.String()
+// reach connects to a listener, for no longer than everything that is asked of it may take; where nobody answers it says so and
+// returns nil.
+func (f *findings) reach(ctx context.Context, leg string, a config.Address) net.Conn {
 	d := net.Dialer{Timeout: timeout}
 	conn, err := d.DialContext(ctx, a.Network, reachable(a))
 	if err != nil {
 		f.add(leg, Danger, "nobody answers: %v", err)
+		return nil
+	}
+	_ = conn.SetDeadline(time.Now().Add(timeout))
+	return conn
+}
+
+// milter negotiates as Postfix 3.7 does (SMFIC_OPTNEG, version 6) and takes its leave.
+func (f *findings) milter(ctx context.Context, a config.Address) {
+	leg := "milter " + a.String()
+	conn := f.reach(ctx, leg, a)
+	if conn == nil {
 		return
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(timeout))
 	version, err := negotiate(conn)
 	if err != nil {
 		f.add(leg, Danger, "no milter: %v", err)
@@ -64,15 +74,12 @@ func negotiate(conn io.ReadWriter) (version uint32, err error) {
 // scanner asks about a message without counting it.
 func (f *findings) scanner(ctx context.Context, a config.Address) {
 	leg := "dccifd " + a.String()
-	d := net.Dialer{Timeout: timeout}
-	conn, err := d.DialContext(ctx, a.Network, reachable(a))
-	if err != nil {
-		f.add(leg, Danger, "nobody answers: %v", err)
+	conn := f.reach(ctx, leg, a)
+	if conn == nil {
 		return
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(timeout))
-	_, err = io.WriteString(conn, "query header\n127.0.0.1\ndoctor\n\n\n\nSubject: doctor\n\nNobody needs this.\n")
+	_, err := io.WriteString(conn, "query header\n127.0.0.1\ndoctor\n\n\n\nSubject: doctor\n\nNobody needs this.\n")
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && err == nil {
 		err = half.CloseWrite()
 	}
