@@ -1,6 +1,10 @@
 package door
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+)
 
 // Shutdown stops accepting, lets the sessions drain and waits until every one has ended by itself. When ctx is done first its
 // error is returned; Close then cuts what is left.
@@ -30,10 +34,11 @@ func (s *Server) Close() error {
 	s.stop()
 	s.cancel()
 	s.mu.Lock()
-	for _, conn := range s.sessions {
+	open := slices.Collect(maps.Values(s.sessions))
+	s.mu.Unlock()
+	for _, conn := range open { // without the lock: closing may take its time
 		conn.Close()
 	}
-	s.mu.Unlock()
 	s.running.Wait()
 	return nil
 }
@@ -42,12 +47,13 @@ func (s *Server) Close() error {
 func (s *Server) stop() {
 	s.init()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.stopped = true
-	for l := range s.listeners {
+	listeners, sessions := slices.Collect(maps.Keys(s.listeners)), slices.Collect(maps.Keys(s.sessions))
+	s.mu.Unlock()
+	for _, l := range listeners {
 		l.Close()
 	}
-	for c := range s.sessions {
+	for _, c := range sessions {
 		c.Drain()
 	}
 }
