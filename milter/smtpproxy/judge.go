@@ -22,15 +22,9 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 	}
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Check)
 	defer cancel()
-	done := make(chan filter.Judgement, 1) // room for an answer that comes when nobody waits any more
-	msg.retain()
-	s.counters.stuckJudgings.Add(1)
-	s.running.Go(func() {
-		defer s.counters.stuckJudgings.Add(-1)
-		defer msg.release()
-		done <- s.check(limited, env, msg.raw)
-	})
-	j, ok := await(limited, done)
+	work := &job{limited, env, msg, make(chan filter.Judgement, 1)}
+	s.hand(work)
+	j, ok := await(limited, work.done)
 	switch {
 	case ok:
 		return j
@@ -47,6 +41,42 @@ func await(limited context.Context, done <-chan filter.Judgement) (j filter.Judg
 	case <-limited.Done():
 	}
 	return j, limited.Err() == nil
+}
+
+// A job is a message that is to be judged.
+type job struct {
+	ctx  context.Context
+	env  *filter.Envelope
+	msg  *held
+	done chan filter.Judgement // with room for an answer that comes when nobody waits any more
+}
+
+// hand gives a job to a judge that has none, else to a new one.
+func (s *Server) hand(j *job) {
+	j.msg.retain()
+	s.counters.stuckJudgings.Add(1)
+	s.running.Add(1)
+	select {
+	case s.jobs <- j:
+	default:
+		go s.work(j)
+	}
+}
+
+// work does one job after the other until the server ends. A judge stays because its stack has grown by then: growing a new
+// one for each message was a twentieth of judging it.
+func (s *Server) work(j *job) {
+	for {
+		j.done <- s.check(j.ctx, j.env, j.msg.raw)
+		j.msg.release()
+		s.counters.stuckJudgings.Add(-1)
+		s.running.Done()
+		select {
+		case j = <-s.jobs:
+		case <-s.base.Done():
+			return
+		}
+	}
 }
 
 // failed is the judgement of a message on which judging itself failed.

@@ -23,6 +23,7 @@ type Server struct {
 	budget   budget
 	counters counters
 	judging  chan struct{} // one for each message that is judged
+	jobs     chan *job     // for judges that have none
 	base     context.Context
 	cut      context.CancelFunc // ends all that goes on
 	running  sync.WaitGroup     // connections and judgements
@@ -42,7 +43,7 @@ type Server struct {
 func New(c Config) (*Server, error) {
 	c.fill()
 	s := &Server{
-		cfg: c, log: c.Logger, budget: budget{limit: c.MemoryBudget}, judging: make(chan struct{}, c.MaxJudging),
+		cfg: c, log: c.Logger, budget: budget{limit: c.MemoryBudget}, judging: make(chan struct{}, c.MaxJudging), jobs: make(chan *job),
 		listeners: map[net.Listener]bool{}, clients: map[*client]bool{}, perNetwork: map[netip.Prefix]int{},
 	}
 	s.base, s.cut = context.WithCancel(context.Background())
