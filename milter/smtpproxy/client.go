@@ -293,6 +293,9 @@ func (c *client) Close() error {
 		return nil
 	}
 	c.settle()
+	if c.session.cmd.verb == "QUIT" { // behind others there may be more, and octets unread cut what is corked off
+		cork(c.conn)
+	}
 	_ = c.flush()
 	c.r.Reset(nil)
 	readers.Put(c.r)

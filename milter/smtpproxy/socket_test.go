@@ -4,9 +4,12 @@ package smtpproxy
 
 import (
 	"crypto/tls"
+	"io"
 	"net"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestLeft: the kernel knows at once that a peer has hung up, whatever it sent before and nobody has read.
@@ -46,6 +49,44 @@ func TestMissed(t *testing.T) {
 		t.Error("at once, or not after a while")
 	}
 	near.Close()
+}
+
+// TestCork: a last word and the end of the connection are one packet, also beneath TLS.
+func TestCork(t *testing.T) {
+	for name, c := range map[string]struct {
+		cork func(net.Conn)
+		want uint32
+	}{
+		"as it is":  {func(net.Conn) {}, 2},
+		"corked":    {cork, 1},
+		"under TLS": {func(c net.Conn) { cork(tls.Server(c, &tls.Config{})) }, 1},
+	} {
+		far, near := pair(t, "tcp")
+		before := packets(t, far)
+		c.cork(near)
+		if _, err := near.Write([]byte("221 Bye\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		near.Close()
+		if said, err := io.ReadAll(far); err != nil || string(said) != "221 Bye\r\n" {
+			t.Errorf("%s: %q, %v", name, said, err)
+		}
+		if n := packets(t, far) - before; n != c.want {
+			t.Errorf("%s: %d packets, want %d", name, n, c.want)
+		}
+		far.Close()
+	}
+}
+
+// packets is how many a connection has taken in.
+func packets(t *testing.T, conn net.Conn) uint32 {
+	t.Helper()
+	var info *unix.TCPInfo
+	err := control(conn, func(fd uintptr) { info, _ = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	if err != nil || info == nil {
+		t.Fatal(err, "no TCP_INFO")
+	}
+	return info.Segs_in
 }
 
 // pair is a connection, both its ends.
