@@ -27,11 +27,11 @@ import (
 //	shared    where the store shares with other nodes: what share_file.go says
 const (
 	formatName    = "spamsim store "
-	formatVersion = "4"
+	formatVersion = "5"
 )
 
 // formatsBefore are the versions that are migrated; their records are of the version of that number (record.go).
-var formatsBefore = []string{"1", "2", "3"}
+var formatsBefore = []string{"1", "2", "3", "4"}
 
 var (
 	bucketMeta     = []byte("meta")

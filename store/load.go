@@ -237,8 +237,8 @@ func (r *soloReader) solo(p *part, seq uint64, record []byte) bool {
 		x.nilsimsa[i] = b.u64()
 	}
 	x.simhash = b.u64()
-	n := b.room(elementSize)
-	if n > mostAlone {
+	counted, n := b.byte() != 0, b.room(elementSize)
+	if counted || n > mostAlone {
 		return false
 	}
 	elements := b.take(n * elementSize)
@@ -261,7 +261,7 @@ func (r *soloReader) features(p *part, x *solo, elements []byte) int {
 	before := len(p.leads)
 	r.text, r.octets = r.text[:0], r.octets[:0]
 	for ; len(elements) > 0; elements = elements[elementSize:] {
-		id, w := binary.LittleEndian.Uint32(elements)&idMask, uint16(elements[6])
+		id, w := binary.LittleEndian.Uint32(elements)&idMask, uint16(elements[4])
 		x.whole[id&octetBit] += w
 		if id&octetBit != 0 {
 			r.octets = append(r.octets, id>>nearBits)

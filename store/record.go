@@ -8,14 +8,16 @@ import (
 )
 
 // A record is a cluster as bytes, all numbers little endian unless said: a version byte; label byte; copies u32; first and
-// last i64, Unix seconds; tau as the bits of a float32; Nilsimsa code 4 x u64; SimHash u64; elements: u16 how many, then
-// each id u32, count, since, weight a byte each; three tallies (senders, networks, recipients): u16 how many, u32 over,
-// then each key u64 and count u32; name: u8 octets, then those, UTF-8; sample: the rest, UTF-8.
+// last i64, Unix seconds; tau as the bits of a float32; Nilsimsa code 4 x u64; SimHash u64; elements: whether they have
+// counts, a byte, and u16 how many, then each id u32 and weight, a byte; where they have counts, each count and since, a byte
+// each; three tallies (senders, networks, recipients): u16 how many, u32 over, then each key u64 and count u32; name: u8
+// octets, then those, UTF-8; sample: the rest, UTF-8.
 
-// Version 3 has ids of 32 bits, of which the high ones and the lowest make those of today. Version 2 has no name beside. Version 1 has none and differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
+// Version 4 has of elements u16 how many, then each id u32, count, since, weight a byte each. Version 3 has ids of 32 bits, of which the high ones and the lowest make those of today. Version 2 has no name beside. Version 1 has none and differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
 // its ids are read as those of text, and what they were of attachments matches nothing any more.
 const (
-	recordVersion     = 4
+	recordVersion     = 5
+	recordOfCounts    = 4
 	recordOfLongIDs   = 3
 	recordWithoutName = 2
 	recordWithoutBit  = 1
@@ -35,11 +37,7 @@ func (c *cluster) marshal() []byte {
 	for _, w := range c.nilsimsa {
 		b = le.AppendUint64(b, w)
 	}
-	b = le.AppendUint64(b, c.simhash)
-	b = le.AppendUint16(b, uint16(c.elements.len()))
-	for _, e := range c.elements.unpack() {
-		b = append(le.AppendUint32(b, e.id), e.count, e.since, e.w)
-	}
+	b = appendElements(le.AppendUint64(b, c.simhash), c.elements.unpack())
 	for _, t := range []*tally{&c.senders, &c.nets, &c.rcpts} {
 		b = le.AppendUint32(le.AppendUint16(b, uint16(len(t.seen))), t.over)
 		for _, s := range t.seen {
@@ -58,14 +56,7 @@ func (c *cluster) marshal() []byte {
 func (c *cluster) unmarshal(data []byte) error {
 	r := reader{data: data}
 	version := r.byte()
-	id := func(id uint32) uint32 { return idOf(id) | id&octetBit }
-	switch version {
-	case recordVersion:
-		id = func(id uint32) uint32 { return id & idMask }
-	case recordOfLongIDs, recordWithoutName:
-	case recordWithoutBit:
-		id = idOf
-	default:
+	if version < recordWithoutBit || version > recordVersion {
 		return fmt.Errorf("%w: version %d", ErrRecord, version)
 	}
 	c.label = Label(r.byte())
@@ -76,11 +67,11 @@ func (c *cluster) unmarshal(data []byte) error {
 		c.nilsimsa[i] = r.u64()
 	}
 	c.simhash = r.u64()
-	es := make([]element, r.room(elementSize))
-	for i := range es {
-		es[i] = element{id(r.u32()), r.byte(), max(1, r.byte()), r.byte()}
+	if version == recordVersion {
+		c.elements = pack(nil, r.elements())
+	} else {
+		c.elements = pack(nil, r.elementsOf(version))
 	}
-	c.elements = pack(nil, es)
 	for _, t := range []*tally{&c.senders, &c.nets, &c.rcpts} {
 		t.read(&r)
 	}
@@ -97,8 +88,64 @@ func (c *cluster) unmarshal(data []byte) error {
 	return nil
 }
 
-// elementSize is how many octets an element takes in a record.
-const elementSize = 7
+// elementSize is how many octets an element without counts takes; elementBefore how many any did up to version 4.
+const (
+	elementSize   = 5
+	elementBefore = 7
+)
+
+func appendElements(b []byte, es []element) []byte {
+	le := binary.LittleEndian
+	counted := false
+	for _, e := range es {
+		counted = counted || e.count != 1 || e.since != 1
+	}
+	b = le.AppendUint16(append(b, oneIf(counted)), uint16(len(es)))
+	for _, e := range es {
+		b = append(le.AppendUint32(b, e.id), e.w)
+	}
+	for _, e := range es {
+		if counted {
+			b = append(b, e.count, e.since)
+		}
+	}
+	return b
+}
+
+// elements takes elements off the front of a record.
+func (r *reader) elements() []element {
+	counted := r.byte() != 0
+	n := r.room(elementSize)
+	es := make([]element, n)
+	for i, b := 0, r.take(n*elementSize); i < n; i, b = i+1, b[elementSize:] {
+		es[i] = element{binary.LittleEndian.Uint32(b) & idMask, 1, 1, b[4]}
+	}
+	if !counted {
+		return es
+	}
+	for i, b := 0, r.take(2*n); i < n; i, b = i+1, b[2:] {
+		es[i].count, es[i].since = b[0], max(1, b[0], b[1])
+	}
+	return es
+}
+
+// elementsOf takes elements off the front of a record of a version before.
+func (r *reader) elementsOf(version byte) []element {
+	es := make([]element, r.room(elementBefore))
+	for i := range es {
+		id := r.u32()
+		switch {
+		case version == recordOfCounts:
+			id &= idMask
+		case version == recordWithoutBit:
+			id = idOf(id)
+		default:
+			id = idOf(id) | id&octetBit
+		}
+		es[i] = element{id, r.byte(), max(1, r.byte()), r.byte()}
+	}
+	return es
+}
 
 // read takes a tally off the front of a record.
 func (t *tally) read(r *reader) {

@@ -40,7 +40,7 @@ func (r *readier) ready(entries []Entry, latest int64) *ready {
 	size := 0
 	for i := range entries {
 		if mayBegin(&entries[i]) {
-			size += recordSize(len(entries[i].Value))
+			size += len(entries[i].Value) // a record takes less
 		}
 	}
 	room := make([]byte, 0, size)
@@ -89,12 +89,10 @@ func (b *ready) part(i int) decoded {
 	return decode(b.entries[i].Value, b.latest)
 }
 
-// The octets of a part's value and of a record that every element and every distinct thing takes.
+// The octets of a part's value before its elements, and of each distinct thing.
 const (
-	wireElement  = 5
-	wireHead     = 1 + 4 + 8 + 8 + 4 + 4 + 32 + 8 + 1 + 2
-	talliedSize  = 12
-	moreOfRecord = 64 // that a record has beyond its elements is less than this above what the value has
+	wireHead    = 1 + 4 + 8 + 8 + 4 + 4 + 32 + 8 + 1 + 2
+	talliedSize = 12
 )
 
 // mayBegin says whether an entry, as far as its head tells, is a part of one copy by the node that gave the cluster its
@@ -103,9 +101,6 @@ func mayBegin(e *Entry) bool {
 	return e.Kind == KindPart && e.Origin == uint32(e.Item>>seqBits) && len(e.Value) >= wireHead && e.Value[0] == valueVersion &&
 		binary.LittleEndian.Uint32(e.Value[1:]) == 1
 }
-
-// recordSize is at least what a record takes that is made of a value.
-func recordSize(value int) int { return value*elementSize/wireElement + moreOfRecord }
 
 // appendRecord makes of a part of one copy the record of a solo, behind out, which has the room. It leaves what is not as
 // a node writes it of such a part, for readPart to say what it is.
@@ -125,10 +120,11 @@ func appendRecord(out, value []byte, latest int64) (record []byte, ok bool) {
 	b = le.AppendUint32(b, 1)
 	b = le.AppendUint64(le.AppendUint64(b, uint64(min(first, last))), uint64(last))
 	b = append(le.AppendUint32(b, math.Float32bits(tau)), codes...)
-	b = le.AppendUint16(b, uint16(n))
-	for es := r.take(n * wireElement); len(es) > 0; es = es[wireElement:] {
-		b = append(le.AppendUint32(b, le.Uint32(es)&idMask), 1, 1, es[4])
+	es := r.take(n * elementSize)
+	if unmasked(es) {
+		return out, false
 	}
+	b = append(le.AppendUint16(append(b, 0), uint16(n)), es...)
 	for range 3 {
 		if b, ok = appendTally(b, &r); !ok {
 			return out, false
@@ -139,6 +135,15 @@ func appendRecord(out, value []byte, latest int64) (record []byte, ok bool) {
 		return out, false
 	}
 	return append(append(b, 0), sample...), true
+}
+
+// unmasked says whether elements have an id that no node gives.
+func unmasked(elements []byte) bool {
+	all := uint32(0)
+	for at := 0; at < len(elements); at += elementSize {
+		all |= binary.LittleEndian.Uint32(elements[at:])
+	}
+	return all&^idMask != 0
 }
 
 // appendTally brings a crowd that is whole, and in its order, over.
@@ -172,14 +177,11 @@ func appendValue(out, record []byte) (value []byte, ok bool) {
 	b = append(b, r.take(16)...) // first and last
 	tau := r.take(4)
 	b = append(append(le.AppendUint32(b, math.Float32bits(1)), tau...), r.take(5*8)...)
-	n := r.room(elementSize)
-	b = le.AppendUint16(append(b, 0), uint16(n))
-	for es := r.take(n * elementSize); len(es) > 0; es = es[elementSize:] {
-		if es[4] != 1 || es[5] != 1 {
-			return out, false
-		}
-		b = append(le.AppendUint32(b, le.Uint32(es)), es[6])
+	if r.byte() != 0 { // counts
+		return out, false
 	}
+	n := r.room(elementSize)
+	b = append(le.AppendUint16(append(b, 0), uint16(n)), r.take(n*elementSize)...)
 	for range 3 {
 		n, over := int(r.u16()), r.u32()
 		if n > 1 && !rising(r.data, n) {

@@ -61,24 +61,6 @@ func oneIf(b bool) byte {
 	return 0
 }
 
-func appendElements(b []byte, es []element) []byte {
-	le := binary.LittleEndian
-	counted := false
-	for _, e := range es {
-		counted = counted || e.count != 1 || e.since != 1
-	}
-	b = le.AppendUint16(append(b, oneIf(counted)), uint16(len(es)))
-	for _, e := range es {
-		b = append(le.AppendUint32(b, e.id), e.w)
-	}
-	for _, e := range es {
-		if counted {
-			b = append(b, e.count, e.since)
-		}
-	}
-	return b
-}
-
 // versioned begins to read a value.
 func versioned(v []byte) (*reader, error) {
 	r := &reader{data: v}
@@ -101,8 +83,8 @@ func readPart(v []byte) (*portion, error) {
 		p.nilsimsa[i] = r.u64()
 	}
 	p.simhash = r.u64()
-	if p.elements, err = readElements(r); err != nil {
-		return nil, err
+	if p.elements = r.elements(); len(p.elements) > maxElements {
+		return nil, fmt.Errorf("%w: %d elements: %w", ErrRecord, len(p.elements), errTooMany)
 	}
 	for _, d := range []*crowd{&p.senders, &p.nets, &p.rcpts} {
 		if err := d.read(r); err != nil {
@@ -114,24 +96,6 @@ func readPart(v []byte) (*portion, error) {
 		return nil, fmt.Errorf("%w: part", ErrRecord)
 	}
 	return p, nil
-}
-
-func readElements(r *reader) ([]element, error) {
-	counted, n := r.byte() != 0, int(r.u16())
-	if n > maxElements {
-		return nil, fmt.Errorf("%w: %d elements: %w", ErrRecord, n, errTooMany)
-	}
-	es := make([]element, n)
-	for i, b := 0, r.take(n*wireElement); i < n; i, b = i+1, b[wireElement:] {
-		es[i] = element{binary.LittleEndian.Uint32(b) & idMask, 1, 1, b[4]}
-	}
-	if !counted {
-		return es, nil
-	}
-	for i, b := 0, r.take(2*n); i < n; i, b = i+1, b[2:] {
-		es[i].count, es[i].since = b[0], max(1, b[0], b[1])
-	}
-	return es, nil
 }
 
 func (d *crowd) read(r *reader) error {

@@ -368,7 +368,7 @@ func mustBeReadAlike(t *testing.T, e *Entry) {
 		return
 	}
 	latest := time.Now().Unix()
-	record, ok := appendRecord(make([]byte, 0, recordSize(len(e.Value))), e.Value, latest)
+	record, ok := appendRecord(make([]byte, 0, len(e.Value)), e.Value, latest)
 	if !ok {
 		return
 	}
@@ -378,7 +378,7 @@ func mustBeReadAlike(t *testing.T, e *Entry) {
 	}
 	c := &cluster{copies: 1}
 	c.fill(d.portion)
-	if got := c.marshal(); string(got) != string(record) || cap(record) != recordSize(len(e.Value)) {
+	if got := c.marshal(); string(got) != string(record) || cap(record) != len(e.Value) {
 		t.Fatalf("record %x, of the cluster %x", record, got)
 	}
 	back, ok := appendValue(nil, record)

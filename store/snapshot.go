@@ -23,7 +23,7 @@ import (
 //	many u64, then key and value u64 each; XXH64 of all before, u64. All little endian.
 const (
 	snapshotSuffix = ".snapshot"
-	snapshotMagic  = "spamsim snapshot 1\n"
+	snapshotMagic  = "spamsim snapshot 2\n"
 	snapshotMark   = 16 // octets
 	sumSize        = 8
 )

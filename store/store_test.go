@@ -129,7 +129,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, later, bare := filepath.Join(dir, "other"), filepath.Join(dir, "later"), filepath.Join(dir, "bare")
-	for path, format := range map[string]string{other: "", later: "spamsim store 5", bare: "spamsim store 4"} {
+	for path, format := range map[string]string{other: "", later: "spamsim store 6", bare: "spamsim store 5"} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -230,17 +230,31 @@ func TestFailedCommitIsTriedAgain(t *testing.T) {
 
 // TestMigrate: a store of a format before is read and rewritten; what it knew of texts it still knows.
 func TestMigrate(t *testing.T) {
-	for version, old := range map[string]func([]byte) []byte{"1": firstRecord, "2": secondRecord, "3": thirdRecord} {
+	for version, old := range map[string]func([]byte) []byte{"1": firstRecord, "2": secondRecord, "3": thirdRecord, "4": fourthRecord} {
 		t.Run(version, func(t *testing.T) { migrates(t, version, old) })
 	}
 }
 
-// thirdRecord is a record of a text as version 3 had it: with ids of 32 bits, of which today's are the high ones.
+// fourthRecord is a record of a text as version 4 had it: with the counts of each element between its id and weight.
+func fourthRecord(v []byte) []byte {
+	old := append([]byte{recordOfCounts}, v[1:elementsAt-3]...)
+	old = append(old, v[elementsAt-2:elementsAt]...)
+	for i := range sketchSize {
+		e := v[elementsAt+elementSize*i:]
+		old = append(append(old, e[:4]...), 1, 1, e[4])
+	}
+	return append(old, v[elementsAt+elementSize*sketchSize:]...)
+}
+
+// elementsBefore is where a record's elements began up to version 4.
+const elementsBefore = elementsAt - 1
+
+// thirdRecord is one of version 3: with ids of 32 bits, of which today's are the high ones.
 func thirdRecord(v []byte) []byte {
-	old := bytes.Clone(v)
+	old := fourthRecord(v)
 	old[0] = recordOfLongIDs
 	for i := range sketchSize {
-		id := old[elementsAt+7*i:]
+		id := old[elementsBefore+elementBefore*i:]
 		long := binary.LittleEndian.Uint32(id)<<(32-idBits) | uint32(i)%(1<<(32-idBits))&^octetBit
 		binary.LittleEndian.PutUint32(id, long)
 	}
@@ -259,7 +273,7 @@ func firstRecord(v []byte) []byte {
 	old := secondRecord(v)
 	old[0] = recordWithoutBit
 	for i := range sketchSize / 2 {
-		old[elementsAt+7*2*i] |= octetBit
+		old[elementsBefore+elementBefore*2*i] |= octetBit
 	}
 	return old
 }
@@ -310,7 +324,7 @@ func edit(t *testing.T, path string, do func(*bbolt.Tx) error) {
 }
 
 // elementsAt is where a record's elements begin.
-const elementsAt = 2 + 4 + 8 + 8 + 4 + 32 + 8 + 2
+const elementsAt = 2 + 4 + 8 + 8 + 4 + 32 + 8 + 1 + 2
 
 // Records come in the order of their keys, and fill the pages of the file.
 func TestPagesAreFilled(t *testing.T) {
