@@ -131,11 +131,16 @@ func (s *Store) takePart(e *Entry, is decoded, touched map[uint64]bool) error {
 		x.parts[seq] = &parts{their: map[Key]*portion{}}
 		s.found(seq, p)
 	}
-	at := s.apart(s.whole(seq))
-	if e.Origin != x.node {
+	c := s.whole(seq)
+	switch at := s.apart(c); {
+	case e.Origin != x.node:
 		at.their[e.Key] = p
-	} else if at.own == nil || at.mine == e.Item {
+	case at.own == nil || at.mine == e.Item:
 		at.own, at.mine = p, e.Item
+	default: // it was said of two members before they were one, and lost here
+		at.own = together([]signed{{Key{Item: at.mine}, at.own}, {e.Key, p}})
+		s.sayPart(c)
+		s.unsay(KindPart, e.Item)
 	}
 	touched[seq] = true
 	return nil
@@ -174,11 +179,15 @@ func (s *Store) takeBack(k Key, touched map[uint64]bool) {
 		}
 		return
 	}
-	if p := x.parts[seq]; p != nil {
-		if _, ok := p.their[k]; ok {
-			delete(p.their, k)
-			touched[seq] = true
-		}
+	p := x.parts[seq]
+	switch {
+	case p == nil:
+	case p.their[k] != nil:
+		delete(p.their, k)
+		touched[seq] = true
+	case p.own != nil && k.Origin == x.node && p.mine == k.Item: // said before this node lost that it had said it
+		p.own = nil
+		touched[seq] = true
 	}
 }
 

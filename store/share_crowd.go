@@ -48,13 +48,20 @@ func (d *crowd) remove(key uint64) {
 	}
 }
 
-// unite adds all of o.
+// unite adds all of o. Of what is beyond the greatest of one that was cut not all is known, and so nothing is kept.
 func (d *crowd) unite(o *crowd) {
-	if o.cut && len(o.seen) > 0 { // of what is beyond o's greatest, o does not know all
-		d.limit(o.seen[len(o.seen)-1].key)
+	known, cut := uint64(math.MaxUint64), d.cut || o.cut
+	for _, c := range []*crowd{d, o} {
+		if c.cut && len(c.seen) > 0 {
+			known = min(known, c.seen[len(c.seen)-1].key)
+		}
 	}
+	d.cut = false
 	for _, t := range o.seen {
 		d.add(t.key, t.n)
+	}
+	if cut {
+		d.limit(known)
 	}
 	d.over += o.over
 }

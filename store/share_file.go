@@ -115,8 +115,7 @@ func (s *Store) toBegin(all bool) (out []begun) {
 func (s *Store) stillBegun(out, all []begun) []begun {
 	x := s.shared
 	for _, b := range all {
-		h, _ := x.get(b.key)
-		if s.unwritten.records[b.seq] != nil && h == b.held && x.local[b.key.Item] == b.seq {
+		if s.unwritten.records[b.seq] != nil && x.local[b.key.Item] == b.seq {
 			out = append(out, b)
 			continue
 		}
@@ -136,7 +135,7 @@ func (s *Store) bringAlong() {
 	}
 	x, named := s.shared, map[uint64]bool{}
 	for seq := range s.changes.clusters {
-		named[seq], named[s.moved[seq]] = true, true
+		named[seq] = true
 	}
 	for k := range s.changes.shared {
 		named[x.local[k.Item]] = true

@@ -68,3 +68,20 @@ func TestTaughtBefore(t *testing.T) {
 		t.Errorf("told: %v", told)
 	}
 }
+
+// That a message was taught elsewhere is known once, however often it is told, and not any more once it is taken back.
+func TestTaughtIsToldAgain(t *testing.T) {
+	x := newSite(t, 1, 1)
+	s, e := x.nodes[0].s, Entry{Key: Key{5, 77, KindTaught}, Until: hourOf(x.now.Unix()) + 9, Value: []byte{valueVersion}}
+	for e.Stamp = range uint64(3) {
+		x.nodes[0].Apply([]Entry{e}, false)
+		if !s.taughtElsewhere(5) {
+			t.Errorf("it is not known, stamp %d", e.Stamp)
+		}
+	}
+	e.Stamp, e.Value = 9, nil
+	x.nodes[0].Apply([]Entry{e}, false)
+	if s.taughtElsewhere(5) {
+		t.Error("it is still known")
+	}
+}

@@ -326,6 +326,13 @@ func FuzzEntry(f *testing.F) {
 	m.back = back
 	m.begin(c, m.query(traceOf(w.text(60))))
 	f.Add(byte(KindPart), uint64(1<<seqBits|1), portionOf(c).marshal())
+	twice, many, ahead := portionOf(c), portionOf(c), portionOf(c)
+	twice.senders.seen = []tallied{{5, 1}, {5, 1}}
+	many.senders.cut = true
+	ahead.last = 1 << 40
+	for _, p := range []*portion{twice, many, ahead} {
+		f.Add(byte(KindPart), uint64(1<<seqBits|1), p.marshal())
+	}
 	f.Add(byte(KindWord), uint64(1<<seqBits|1), (&remark{label: Spam, name: "a"}).marshal())
 	f.Add(byte(KindEdge), uint64(1<<seqBits|1), marshalEdge(1<<seqBits|2))
 	f.Add(byte(KindDrop), uint64(1<<seqBits|1), []byte{valueVersion})

@@ -76,7 +76,6 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *n
 	hour := hourNow()
 	mine := r.share.Stamps(bucket, hour)
 	var ended []string
-	var own, foreign []store.Key // the state has older ones
 	err := b.state(ctx, bucket, func(part []sealed) {
 		var stray []store.Entry
 		for _, s := range part {
@@ -86,16 +85,15 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *n
 				continue
 			}
 			stamp, known := mine[e.Key]
+			if known && stamp > e.Stamp {
+				continue // it stays among those that the state has not
+			}
 			delete(mine, e.Key)
 			switch {
 			case e.Until <= hour:
 				if e.Until+1 < hour { // clocks differ: nobody else holds it any more
 					ended = append(ended, string(s.key))
 				}
-			case known && stamp > e.Stamp && e.Origin == r.share.Node():
-				own = append(own, e.Key)
-			case known && stamp > e.Stamp:
-				foreign = append(foreign, e.Key)
 			case known && stamp == e.Stamp:
 			case e.Origin == r.share.Node() && !news.adopt:
 				stray = append(stray, e)
@@ -108,6 +106,7 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *n
 	if err != nil {
 		return err
 	}
+	var own, foreign []store.Key // of which the state has none, or older ones
 	for k := range mine {
 		if k.Origin == r.share.Node() {
 			own = append(own, k)

@@ -90,3 +90,27 @@ func TestGapBetweenBatches(t *testing.T) {
 		t.Errorf("%d copies", b.copies(3))
 	}
 }
+
+// What could not be sent is sent by the next session; and what is larger than any entry is none.
+func TestWhatIsNotSent(t *testing.T) {
+	n := alone(t, "a")
+	n.count(1, 1)
+	br, err := dial("redis://127.0.0.1:1", nil) // nothing listens there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer br.close()
+	told := n.share.Changes(10)
+	if err := n.send(t.Context(), br, 1, told); err == nil {
+		t.Error("it was sent")
+	}
+	if again := n.share.Changes(10); len(told) == 0 || len(again) != len(told) || n.Status().Sent != 0 {
+		t.Errorf("%d entries are left of %d", len(again), len(told))
+	}
+	for size, want := range map[int]bool{maxEntry - entryHead - macSize: true, maxEntry - entryHead - macSize + 1: false} {
+		told[0].Value = make([]byte, size)
+		if _, err := readEntry(n.seal.entry(&told[0])); (err == nil) != want {
+			t.Errorf("an entry of %d octets: %v", size, err)
+		}
+	}
+}
