@@ -13,23 +13,8 @@ import (
 
 // Entries of another node that each begin a cluster, of texts of 60 words. SPAMSIM_ENTRIES says how many.
 func BenchmarkApplyNewClusters(b *testing.B) {
-	n := 2000
-	if more, err := strconv.Atoi(os.Getenv("SPAMSIM_ENTRIES")); err == nil {
-		n = more
-	}
-	from, err := Open("", Options{Key: []byte("k")})
-	if err != nil {
-		b.Fatal(err)
-	}
-	share, err := from.Share("from", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
 	w := newWriter(1)
-	for i := range n {
-		from.Count(traceOf(w.text(60)), &Transaction{Message: fmt.Sprint(i), Sender: fmt.Sprint(i), Time: time.Now()})
-	}
-	entries := share.Changes(2 * n)
+	entries := othersEntries(b, w)
 	octets := 0
 	for _, e := range entries {
 		octets += len(e.Value)
@@ -59,6 +44,86 @@ func BenchmarkApplyNewClusters(b *testing.B) {
 	b.ReportMetric(float64(settle.Nanoseconds())/float64(b.N*len(entries)), "cpu-ns/settle")
 	b.ReportMetric(float64(wait.Microseconds()), "us/wait-p99")
 	b.ReportMetric(float64(octets)/float64(len(entries)), "octets/entry")
+}
+
+// othersEntries are entries of another node that each begin a cluster.
+func othersEntries(b *testing.B, w *writer) []Entry {
+	n := 2000
+	if more, err := strconv.Atoi(os.Getenv("SPAMSIM_ENTRIES")); err == nil {
+		n = more
+	}
+	from, err := Open("", Options{Key: []byte("k")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	share, err := from.Share("from", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range n {
+		from.Count(traceOf(w.text(60)), &Transaction{Message: fmt.Sprint(i), Sender: fmt.Sprint(i), Time: time.Now()})
+	}
+	return share.Changes(2 * n)
+}
+
+// How long judging a message takes, waits and all, while a store that joins takes in what others know, and once it has.
+// SPAMSIM_ENTRIES says how much that is: with 200,000 it takes seconds, and the file is written meanwhile.
+func BenchmarkJudgeWhileJoining(b *testing.B) {
+	w := newWriter(1)
+	entries := othersEntries(b, w)
+	mail := make([]*Trace, 100)
+	for i := range mail {
+		mail[i] = traceOf(w.text(60))
+	}
+	var joining, quiet []time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		s := open(b, filepath.Join(b.TempDir(), "db"), Options{Key: []byte("k")})
+		share, err := s.Share("to", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		done := make(chan struct{})
+		go func() {
+			share.Apply(entries, false)
+			close(done)
+		}()
+		took := judging(s, mail, func(int) bool {
+			select {
+			case <-done:
+				return false
+			default:
+				return true
+			}
+		})
+		joining = append(joining, took...)
+		quiet = append(quiet, judging(s, mail, func(n int) bool { return n < len(took) })...)
+		b.StopTimer()
+		s.Close()
+		b.StartTimer()
+	}
+	report(b, joining, "joining")
+	report(b, quiet, "quiet")
+}
+
+// judging judges a message a millisecond while more says so, one at least, and returns how long each took.
+func judging(s *Store, mail []*Trace, more func(n int) bool) (took []time.Duration) {
+	for n := 0; n == 0 || more(n); n++ {
+		begun := time.Now()
+		s.Judge(mail[n%len(mail)], &Transaction{Message: fmt.Sprint("judged ", n), Time: begun})
+		took = append(took, time.Since(begun))
+		time.Sleep(time.Millisecond)
+	}
+	return took
+}
+
+// report tells the median, the 99th percentile and the longest of times.
+func report(b *testing.B, all []time.Duration, when string) {
+	slices.Sort(all)
+	for name, at := range map[string]int{"p50": len(all) / 2, "p99": len(all) * 99 / 100, "max": len(all) - 1} {
+		b.ReportMetric(float64(all[at].Microseconds()), "us/"+when+"-"+name)
+	}
 }
 
 // applied is Apply, which returns how long the last of a hundred messages that come meanwhile waits for the lock.

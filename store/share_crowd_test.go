@@ -50,3 +50,31 @@ func TestCrowdsThatWereCut(t *testing.T) {
 		}
 	}
 }
+
+// A crowd of which all that was left is forgotten takes in what another knows, whichever is united with which.
+func TestCrowdOfWhichNobodyIsLeft(t *testing.T) {
+	none, few := crowd{cut: true}, crowd{seen: []tallied{{5, 1}, {6, 1}}}
+	a, b := none.clone(), few.clone()
+	a.unite(&few)
+	b.unite(&none)
+	if !slices.Equal(a.seen, few.seen) || !slices.Equal(b.seen, few.seen) || !a.cut || !b.cut {
+		t.Errorf("%+v and %+v", a, b)
+	}
+}
+
+// A part that is not as nodes write it is read as if it were: nobody is in a crowd twice, or is none, and no element came in more
+// members than it could.
+func TestPartIsReadInOrder(t *testing.T) {
+	p := &portion{copies: 3, tau: 1, elements: []element{{7, 9, 2, 1}, {8, 0, 0, 1}}}
+	p.senders.seen = []tallied{{9, 1}, {0, 4}, {5, 2}, {9, 3}}
+	got, err := readPart(p.marshal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []tallied{{5, 2}, {9, 4}}; !slices.Equal(got.senders.seen, want) {
+		t.Errorf("senders %v, want %v", got.senders.seen, want)
+	}
+	if want := []element{{7, 9, 9, 1}, {8, 0, 1, 1}}; !slices.Equal(got.elements, want) {
+		t.Errorf("elements %v, want %v", got.elements, want)
+	}
+}

@@ -328,7 +328,7 @@ func FuzzEntry(f *testing.F) {
 	f.Add(byte(KindPart), uint64(1<<seqBits|1), portionOf(c).marshal())
 	twice, many, ahead := portionOf(c), portionOf(c), portionOf(c)
 	twice.senders.seen = []tallied{{5, 1}, {5, 1}}
-	many.senders.cut = true
+	many.senders = crowd{seen: []tallied{{5, 1}, {1 << 60, 1}}, cut: true}
 	ahead.last = 1 << 40
 	for _, p := range []*portion{twice, many, ahead} {
 		f.Add(byte(KindPart), uint64(1<<seqBits|1), p.marshal())
