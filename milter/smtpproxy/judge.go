@@ -63,8 +63,8 @@ func (s *Server) hand(j *job) {
 	}
 }
 
-// work does one job after the other until the server ends. A judge stays because its stack has grown by then: growing a new
-// one for each message was a twentieth of judging it.
+// work does one job after the other until the server ends, or as many judges wait for one as can judge at once. A judge stays
+// because its stack has grown by then: growing a new one for each message was a twentieth of judging it.
 func (s *Server) work(j *job) {
 	for {
 		j.done <- s.check(j.ctx, j.env, j.msg.raw)
@@ -72,7 +72,13 @@ func (s *Server) work(j *job) {
 		s.counters.stuckJudgings.Add(-1)
 		s.running.Done()
 		select {
+		case s.spare <- struct{}{}:
+		default:
+			return
+		}
+		select {
 		case j = <-s.jobs:
+			<-s.spare
 		case <-s.base.Done():
 			return
 		}

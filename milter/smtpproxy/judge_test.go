@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -150,6 +151,52 @@ func TestLateIsNoJudgement(t *testing.T) {
 			t.Fatalf("%+v", j)
 		}
 	}
+}
+
+// TestJudgesLeave: of the judges that a crowd of messages took no more stay than can judge at once, and none when the server ends.
+func TestJudgesLeave(t *testing.T) {
+	const crowd, most = 20, 2
+	judges := func() int {
+		stacks := make([]byte, 1<<20)
+		return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "smtpproxy.(*Server).work(")
+	}
+	eventually(t, "those of other tests leave", func() bool { return judges() == 0 })
+	hold := make(chan struct{})
+	check := func(context.Context, *envelope, []byte) judgement {
+		<-hold
+		return judgement{}
+	}
+	s, err := New(Config{NextHop: "smtp://127.0.0.1:1", Hostname: "proxy.test", Trusted: loopback, Check: check, MaxJudging: most})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*job
+	for range crowd {
+		j := &job{t.Context(), &envelope{}, aMessage(t, s), make(chan judgement, 1)}
+		s.hand(j)
+		j.msg.release()
+		all = append(all, j)
+	}
+	eventually(t, "each message has a judge", func() bool { return judges() == crowd })
+	close(hold)
+	for _, j := range all {
+		<-j.done
+	}
+	eventually(t, "the others leave", func() bool { return judges() == most && s.budget.held.Load() == 0 })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "all leave", func() bool { return judges() == 0 })
+}
+
+// aMessage is one that the server has in memory.
+func aMessage(t *testing.T, s *Server) *held {
+	t.Helper()
+	m := hold(&s.budget)
+	if m == nil {
+		t.Fatal("no memory")
+	}
+	return m
 }
 
 // TestDeafFilters: only so many judgements may hang at a time; then mail passes without being shown.

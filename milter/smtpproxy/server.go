@@ -24,6 +24,7 @@ type Server struct {
 	counters counters
 	judging  chan struct{} // one for each message that is judged
 	jobs     chan *job     // for judges that have none
+	spare    chan struct{} // one for each of these
 	base     context.Context
 	cut      context.CancelFunc // ends all that goes on
 	running  sync.WaitGroup     // connections and judgements
@@ -43,7 +44,8 @@ type Server struct {
 func New(c Config) (*Server, error) {
 	c.fill()
 	s := &Server{
-		cfg: c, log: c.Logger, budget: budget{limit: c.MemoryBudget}, judging: make(chan struct{}, c.MaxJudging), jobs: make(chan *job),
+		cfg: c, log: c.Logger, budget: budget{limit: c.MemoryBudget}, judging: make(chan struct{}, c.MaxJudging),
+		jobs: make(chan *job), spare: make(chan struct{}, c.MaxJudging),
 		listeners: map[net.Listener]bool{}, clients: map[*client]bool{}, perNetwork: map[netip.Prefix]int{},
 	}
 	s.base, s.cut = context.WithCancel(context.Background())
