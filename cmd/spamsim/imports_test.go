@@ -36,7 +36,7 @@ var floors = map[string][]string{
 
 	"milter/door":      {"milter/filter"},
 	"milter":           {"milter/door", "milter/filter"},
-	"milter/smtpproxy": {"milter/filter"},
+	"milter/smtpproxy": {"milter/door", "milter/filter"},
 	"milter/dccifd":    {"milter/door", "milter/filter"},
 
 	"cmd/spamsim/internal/bench": {

@@ -4,27 +4,12 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"spamsim/milter/door"
 )
 
 // defaultJudging is how many messages are judged at once.
 func defaultJudging() int { return 4 * runtime.GOMAXPROCS(0) }
-
-// A budget bounds the octets that all messages hold together.
-type budget struct {
-	limit int64
-	held  atomic.Int64
-}
-
-// take asks for n octets more; false leaves the budget as it was.
-func (b *budget) take(n int64) bool {
-	if b.held.Add(n) > b.limit {
-		b.held.Add(-n)
-		return false
-	}
-	return true
-}
-
-func (b *budget) give(n int64) { b.held.Add(-n) }
 
 // Sizes of a held message's buffer.
 const (
@@ -39,15 +24,16 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // no longer waits for; the last one gives the memory back.
 type held struct {
 	raw    []byte
-	budget *budget
-	taken  int64
+	budget *door.Budget
+	limit  int64 // of the budget
+	taken  int
 	users  atomic.Int32
 	spare  *[]byte
 }
 
 // hold returns an empty message, or nil where the budget is spent.
-func hold(b *budget) *held {
-	h := &held{budget: b, spare: buffers.Get().(*[]byte)}
+func hold(b *door.Budget, limit int64) *held {
+	h := &held{budget: b, limit: limit, spare: buffers.Get().(*[]byte)}
 	h.raw = (*h.spare)[:0]
 	h.users.Store(1)
 	if !h.room(firstHeld) {
@@ -65,8 +51,8 @@ func (h *held) room(n int) bool {
 	} else {
 		need = cap(h.raw)
 	}
-	if more := int64(need) - h.taken; more > 0 {
-		if !h.budget.take(more) {
+	if more := need - h.taken; more > 0 {
+		if !h.budget.Take(more, h.limit) {
 			return false
 		}
 		h.taken += more
@@ -87,7 +73,7 @@ func (h *held) release() {
 	if h.users.Add(-1) > 0 {
 		return
 	}
-	h.budget.give(h.taken)
+	h.budget.Give(h.taken)
 	if cap(h.raw) <= keptHeld {
 		*h.spare = h.raw
 		buffers.Put(h.spare)

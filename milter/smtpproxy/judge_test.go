@@ -182,7 +182,7 @@ func TestJudgesLeave(t *testing.T) {
 	for _, j := range all {
 		<-j.done
 	}
-	eventually(t, "the others leave", func() bool { return judges() == most && s.budget.held.Load() == 0 })
+	eventually(t, "the others leave", func() bool { return judges() == most && s.budget.Held() == 0 })
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -192,7 +192,7 @@ func TestJudgesLeave(t *testing.T) {
 // aMessage is one that the server has in memory.
 func aMessage(t *testing.T, s *Server) *held {
 	t.Helper()
-	m := hold(&s.budget)
+	m := hold(&s.budget, s.cfg.MemoryBudget)
 	if m == nil {
 		t.Fatal("no memory")
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+
+	"spamsim/milter/door"
 )
 
 // A Server is an SMTP proxy. Make one with New.
@@ -20,7 +22,7 @@ type Server struct {
 	log      *slog.Logger
 	hop      nextHop
 	engine   *smtp.Server
-	budget   budget
+	budget   door.Budget
 	counters counters
 	judging  chan struct{} // one for each message that is judged
 	jobs     chan *job     // for judges that have none
@@ -44,7 +46,7 @@ type Server struct {
 func New(c Config) (*Server, error) {
 	c.fill()
 	s := &Server{
-		cfg: c, log: c.Logger, budget: budget{limit: c.MemoryBudget}, judging: make(chan struct{}, c.MaxJudging),
+		cfg: c, log: c.Logger, judging: make(chan struct{}, c.MaxJudging),
 		jobs: make(chan *job), spare: make(chan struct{}, c.MaxJudging),
 		listeners: map[net.Listener]bool{}, clients: map[*client]bool{}, perNetwork: map[netip.Prefix]int{},
 	}

@@ -37,7 +37,7 @@ type counters struct {
 func (s *Server) Stats() Stats {
 	c := &s.counters
 	return Stats{
-		Open: c.open.Load(), Held: s.budget.held.Load(),
+		Open: c.open.Load(), Held: s.budget.Held(),
 		Connections: c.connections.Load(), Limited: c.limited.Load(), Denied: c.denied.Load(),
 		Delivered: c.delivered.Load(), Quarantined: c.quarantined.Load(),
 		Rejected: c.rejected.Load(), Refused: c.refused.Load(),
