@@ -241,11 +241,17 @@ func TestRecordKeepsAll(t *testing.T) {
 
 func FuzzRecord(f *testing.F) {
 	f.Add((&cluster{copies: 1, elements: pack(nil, []element{{1, 1, 1, 9}}), sample: "x"}).marshal())
+	f.Add((&cluster{copies: 2, elements: pack(nil, []element{{1, 2, 0, 9}, {2, 0, 0, 9}})}).marshal())
 	f.Add([]byte{1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var c, d cluster
 		if c.unmarshal(data) != nil {
 			return
+		}
+		for _, e := range c.elements.unpack() {
+			if e.since < max(1, e.count) { // what shares are of
+				t.Fatalf("%d of %d members have element %x", e.count, e.since, e.id)
+			}
 		}
 		if err := d.unmarshal(c.marshal()); err != nil || !bytes.Equal(c.marshal(), d.marshal()) {
 			t.Fatalf("read again: %v", err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -76,5 +77,21 @@ func TestPartIsReadInOrder(t *testing.T) {
 	}
 	if want := []element{{7, 9, 9, 1}, {8, 0, 1, 1}}; !slices.Equal(got.elements, want) {
 		t.Errorf("elements %v, want %v", got.elements, want)
+	}
+}
+
+// What a crowd is read of may be in any order, and one key may stand twice or be nobody's: whoever has the site's key may write it.
+func TestCrowdIsReadInAnyOrder(t *testing.T) {
+	le := binary.LittleEndian
+	b := []byte{5, 0, 0, 0, 0, 0, 0} // how many, not cut, none over
+	for _, key := range []uint64{7, 3, 0, 7, 5} {
+		b = le.AppendUint32(le.AppendUint64(b, key), 2)
+	}
+	var c crowd
+	if err := c.read(&reader{data: b}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []tallied{{3, 2}, {5, 2}, {7, 4}}; !slices.Equal(c.seen, want) {
+		t.Errorf("%v, want %v", c.seen, want)
 	}
 }
