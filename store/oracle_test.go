@@ -80,6 +80,20 @@ func TestSameVerdicts(t *testing.T) {
 		t.Fatalf("%d features lead to clusters of a large memory, not %d", n, posted)
 	}
 	sameVerdicts(t, s, ts, xs)
+	s.memory.live = 3_000_000
+	sameVerdicts(t, s, ts, xs)
+}
+
+// TestReach: up to a million clusters the work is bounded alike, beyond it grows with them, up to what a message keeps.
+func TestReach(t *testing.T) {
+	for _, c := range []struct{ live, leading, work int }{
+		{0, 48, 512}, {1_000_000, 48, 512}, {1_500_000, 72, 768}, {2_000_000, 96, 1024}, {10_000_000, 128, 1024},
+	} {
+		m := memory{live: c.live}
+		if leading, work := m.reach(); leading != c.leading || work != c.work {
+			t.Errorf("of %d clusters: %d and %d, want %d and %d", c.live, leading, work, c.leading, c.work)
+		}
+	}
 }
 
 func sameVerdicts(t *testing.T, s *Store, ts []*Trace, xs []*Transaction) {
