@@ -59,6 +59,9 @@ func TestNodeStartsWhereItStopped(t *testing.T) {
 	at.Time = x.now
 	b.s.Train(m, at, Spam)
 	x.reopen(b)
+	if !b.x.spoke {
+		t.Error("it has forgotten that it counted")
+	}
 	x.now = x.now.Add(-time.Hour)
 	id := b.s.Campaigns(Labelled, 1)[0].ID
 	if _, err := b.s.Label(id, Ham, nil); err != nil {
