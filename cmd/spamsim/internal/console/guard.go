@@ -73,15 +73,22 @@ func (c *console) brings(r *http.Request) bool {
 
 // sameOrigin says whether a request was sent by a page of the origin that it goes to. Browsers bring passwords along with
 // whatever a foreign page sends; what they say of where it comes from no page can change: Origin with every form, and the
-// newer Sec-Fetch-Site.
+// newer Sec-Fetch-Site. Where a proxy ends TLS the page's scheme is https and what comes here is plain: then the browser,
+// which knows how it asked the proxy, has to say in so many words that the origin is the same.
 func sameOrigin(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site != "" && site != "same-origin" {
 		return false
 	}
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
 	origin, err := url.Parse(r.Header.Get("Origin"))
-	return err == nil && origin.Scheme == scheme && strings.EqualFold(origin.Host, r.Host) && r.Host != ""
+	if err != nil || r.Host == "" || !strings.EqualFold(origin.Host, r.Host) {
+		return false
+	}
+	switch origin.Scheme {
+	case "https":
+		return r.TLS != nil || site == "same-origin"
+	case "http":
+		return r.TLS == nil
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"strings"
 	"testing"
@@ -128,13 +129,21 @@ func TestChangesAreGuarded(t *testing.T) {
 		spoil func(r *http.Request)
 		want  int
 	}{
-		"no token":            {func(r *http.Request) { r.Header.Del("Authorization") }, 401},
-		"another token":       {func(r *http.Request) { r.SetBasicAuth("", token+"x") }, 401},
-		"no origin":           {func(r *http.Request) { r.Header.Del("Origin") }, 403},
-		"null origin":         {func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
-		"another site":        {func(r *http.Request) { r.Header.Set("Origin", "http://evil.test") }, 403},
-		"another port":        {func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:80") }, 403},
-		"another scheme":      {func(r *http.Request) { r.Header.Set("Origin", "https://127.0.0.1:9465") }, 403},
+		"no token":       {func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"another token":  {func(r *http.Request) { r.SetBasicAuth("", token+"x") }, 401},
+		"no origin":      {func(r *http.Request) { r.Header.Del("Origin") }, 403},
+		"null origin":    {func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
+		"another site":   {func(r *http.Request) { r.Header.Set("Origin", "http://evil.test") }, 403},
+		"another port":   {func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:80") }, 403},
+		"another scheme": {func(r *http.Request) { r.Header.Set("Origin", "ftp://127.0.0.1:9465") }, 403},
+		"https, unconfirmed": {func(r *http.Request) {
+			r.Header.Set("Origin", "https://127.0.0.1:9465")
+			r.Header.Del("Sec-Fetch-Site")
+		}, 403},
+		"https, cross-site": {func(r *http.Request) {
+			r.Header.Set("Origin", "https://127.0.0.1:9465")
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		}, 403},
 		"over TLS, from http": {func(r *http.Request) { r.TLS = &tls.ConnectionState{} }, 403},
 		"cross-site":          {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
 		"same-site":           {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
@@ -157,6 +166,57 @@ func TestChangesAreGuarded(t *testing.T) {
 	}
 	if d, err := w.store.Campaign(id); err != nil || d.Label != filter.None || d.Name != "" {
 		t.Errorf("changed: %+v, %v", d, err)
+	}
+}
+
+// TestBehindProxy: a form reaches the console through a proxy that ends TLS, if the proxy passes Host as the browser sent it
+// and the browser says that its page is of the proxy's origin.
+func TestBehindProxy(t *testing.T) {
+	w := newWorld(t, token)
+	id := w.hostile()
+	console := httptest.NewServer(w.handler)
+	defer console.Close()
+	to, err := url.Parse(console.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, site string
+		keepsHost  bool
+		want       int
+	}{
+		{"Host as the browser sent it", "same-origin", true, 303},
+		{"Host rewritten", "same-origin", false, 403},
+		{"a page of another scheme or port of the host", "same-site", true, 403},
+		{"a browser that does not say", "", true, 403},
+	} {
+		proxy := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to) // which takes the console's address for Host
+			if c.keepsHost {
+				r.Out.Host = r.In.Host
+			}
+		}})
+		r, err := http.NewRequest("POST", proxy.URL+"/campaigns/"+id+"/label", strings.NewReader("label=spam"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {proxy.URL}}
+		if c.site != "" {
+			r.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		r.SetBasicAuth("", token)
+		answer, err := proxy.Client().Transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		proxy.Close()
+		if answer.StatusCode != c.want {
+			t.Errorf("%s: %d, want %d", c.name, answer.StatusCode, c.want)
+		}
+	}
+	if d, err := w.store.Campaign(id); err != nil || d.Label != filter.Spam {
+		t.Errorf("after the form: %+v, %v", d, err)
 	}
 }
 
