@@ -45,7 +45,9 @@ func (k *checker) err() error {
 	if len(k.flaws) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(k.flaws, func(a, b flaw) int { return cmp.Compare(a.at.line, b.at.line) })
+	slices.SortStableFunc(k.flaws, func(a, b flaw) int { // some are found in the order of a map
+		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.column, b.at.column), cmp.Compare(a.path, b.path))
+	})
 	out := &Errors{File: k.file}
 	for _, f := range k.flaws {
 		out.add(f)
