@@ -43,8 +43,8 @@ type Options struct {
 }
 
 // Read yields every message of the paths in order: a folder's in the order of their names, a maildir's "cur" and "new"
-// by name, "-" or no path at all is standard input. A path that cannot be read yields one Message with an error, and
-// the next path is taken.
+// by name, "-" or no path at all is standard input. In folders only files are read: pipes, sockets and devices are passed
+// over. A path that cannot be read yields one Message with an error, and the next path is taken.
 func Read(paths []string, o Options) iter.Seq[Message] {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
@@ -138,8 +138,9 @@ func maildir(dir string) ([]string, error) {
 			return files, err
 		}
 		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
-				files = append(files, filepath.Join(dir, sub, e.Name()))
+			path := filepath.Join(dir, sub, e.Name())
+			if !strings.HasPrefix(e.Name(), ".") && !e.IsDir() && !special(path, e.Type()) {
+				files = append(files, path)
 			}
 		}
 	}
@@ -148,6 +149,19 @@ func maildir(dir string) ([]string, error) {
 		files = []string{} // an empty maildir is a maildir
 	}
 	return files, nil
+}
+
+// special says whether what lies in a folder is no file but a pipe, a socket or a device, or leads to one: of a pipe nobody
+// may ever write the end. Named by itself it is read: a shell passes <(command) so.
+func special(path string, mode fs.FileMode) bool {
+	if mode&fs.ModeSymlink != 0 {
+		info, err := os.Stat(path)
+		if err != nil {
+			return false // the reader tells
+		}
+		mode = info.Mode()
+	}
+	return mode&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) != 0
 }
 
 // tree lists the regular files under dir in the order of their names, maildirs' "tmp" and names with a dot left out.

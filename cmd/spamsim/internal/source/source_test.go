@@ -5,9 +5,11 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -107,6 +109,40 @@ func TestRead(t *testing.T) {
 	all := list(dir, []string{p("one.eml"), p("none"), p("nul")}, Options{})
 	if len(all) != 3 || !strings.HasPrefix(all[1], "error: none:") || all[2] != `nul "\x00\x00"` {
 		t.Errorf("a missing file ends the reading: %q", all)
+	}
+}
+
+// TestPipes: pipes, sockets and devices in folders are passed over, since the reading of one might never end; a pipe that is
+// named is read, as a shell's <(command) is.
+func TestPipes(t *testing.T) {
+	dir := files(t, map[string]string{"md/cur/2": "mail", "folder/2": "mail", "pipes/cur/": "", "just/": ""})
+	for _, sub := range []string{"md/cur", "folder", "pipes/cur", "just"} {
+		at := func(name string) string { return filepath.Join(dir, sub, name) }
+		l, err := net.Listen("unix", at("4"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		err = errors.Join(syscall.Mkfifo(at("1"), 0o600), os.Symlink(at("1"), at("3")), os.Symlink("/dev/zero", at("5")))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string][]string{
+		"md": {`md/cur/2 "mail"`}, "folder": {`folder/2 "mail"`}, "pipes": nil, "just": {"error: just: holds no messages"},
+	} {
+		if d := cmp.Diff(want, list(dir, []string{filepath.Join(dir, name)}, Options{})); d != "" {
+			t.Errorf("%s: -want +got:\n%s", name, d)
+		}
+	}
+	pipe := filepath.Join(dir, "md/cur/1")
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(pipe, []byte(box), 0) }() // returns once somebody reads
+	if d := cmp.Diff([]string{"md/cur/1#0 " + one, "md/cur/1#1 " + two}, list(dir, []string{pipe}, Options{})); d != "" {
+		t.Errorf("a pipe that is named: -want +got:\n%s", d)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
 	}
 }
 
