@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,11 +46,22 @@ func Listen(socket string) (*Socket, error) {
 	return out, nil
 }
 
-// bind listens so that others cannot connect in the moment before the mode is set.
+// bind listens so that others cannot connect in the moment before the mode is set: on Linux a socket's file gets the mode
+// that the socket has (unix_bind in net/unix/af_unix.c), less the umask. That is the whole process's and stays as it is,
+// since doors that are open already write files. Elsewhere the mode of a socket may not be changed (EINVAL).
 func bind(name string) (net.Listener, error) {
-	old := syscall.Umask(0o007)
-	defer syscall.Umask(old)
-	return net.Listen("unix", name)
+	narrow := func(_, _ string, c syscall.RawConn) error {
+		var err error
+		if failed := c.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), 0o660) }); failed != nil {
+			return failed
+		}
+		if errors.Is(err, syscall.EINVAL) {
+			return nil
+		}
+		return err
+	}
+	c := net.ListenConfig{Control: narrow}
+	return c.Listen(context.Background(), "unix", name)
 }
 
 // A Socket listens, and removes its file when it is closed, unless it is to be kept.
