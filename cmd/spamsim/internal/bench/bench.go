@@ -25,7 +25,7 @@ type Options struct {
 	Codes    []int         // sizes of the sets that are scanned, rising
 	Sizes    []int         // remembered messages at which lookups are measured, rising
 	Fill     time.Duration // how long remembering them may take, the measurements in between included
-	Sample   int           // messages of which the skew is measured; compare with Real where it is of RealMessages
+	Sample   int           // messages of which the skew is measured; compare with realMail where it is of realMessages
 	Messages int           // that go the whole way, each time
 	Spell    time.Duration // how long the digest and each scan are repeated
 
@@ -48,7 +48,7 @@ type Report struct {
 func Quick() Options {
 	return Options{
 		Parts: Parts, Codes: []int{100_000, 1_000_000, 10_000_000}, Sizes: []int{10_000, 100_000, 1_000_000},
-		Fill: 75 * time.Second, Sample: RealMessages, Messages: 3000, Spell: time.Second,
+		Fill: 75 * time.Second, Sample: realMessages, Messages: 3000, Spell: time.Second,
 	}
 }
 

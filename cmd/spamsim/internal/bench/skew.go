@@ -13,12 +13,12 @@ type Skew struct {
 	Words, Pairs [3]float64
 }
 
-// Real is the skew of RealMessages ham of the SpamAssassin public corpus, of 12 words and more, measured as skewOf does. The
+// realMail is the skew of realMessages ham of the SpamAssassin public corpus, of 12 words and more, measured as skewOf does. The
 // more messages there are, the rarer rare words are, so compare with as many.
-var Real = Skew{Words: [3]float64{0.16, 4.9, 45}, Pairs: [3]float64{0.026, 0.078, 1.9}}
+var realMail = Skew{Words: [3]float64{0.16, 4.9, 45}, Pairs: [3]float64{0.026, 0.078, 1.9}}
 
-// RealMessages is how many messages Real was measured on.
-const RealMessages = 3841
+// realMessages is how many messages realMail was measured on.
+const realMessages = 3841
 
 // skewSeed makes the sample another one than the mail of the lookups.
 const skewSeed = 3

@@ -51,7 +51,7 @@ func (s *Skew) write(b *strings.Builder) {
 		what       string
 		here, real [3]float64
 	}
-	table(b, "OF A MESSAGE'S\tA TENTH\tHALF\tNINE TENTHS\tOF REAL MAIL'S\t\t", []line{{"words", s.Words, Real.Words}, {"pairs of words", s.Pairs, Real.Pairs}}, func(l line) string {
+	table(b, "OF A MESSAGE'S\tA TENTH\tHALF\tNINE TENTHS\tOF REAL MAIL'S\t\t", []line{{"words", s.Words, realMail.Words}, {"pairs of words", s.Pairs, realMail.Pairs}}, func(l line) string {
 		return fmt.Sprintf("%s\t%.2g\t%.2g\t%.2g\t%.2g\t%.2g\t%.2g", l.what, l.here[0], l.here[1], l.here[2], l.real[0], l.real[1], l.real[2])
 	})
 }

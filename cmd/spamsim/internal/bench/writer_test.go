@@ -100,8 +100,8 @@ func TestCampaigns(t *testing.T) {
 
 // TestSkew holds the made-up mail against real mail: each part is common to within a factor of three.
 func TestSkew(t *testing.T) {
-	got := skewOf(newWriter(skewSeed), RealMessages)
-	for kind, c := range map[string][2][3]float64{"words": {got.Words, Real.Words}, "pairs": {got.Pairs, Real.Pairs}} {
+	got := skewOf(newWriter(skewSeed), realMessages)
+	for kind, c := range map[string][2][3]float64{"words": {got.Words, realMail.Words}, "pairs": {got.Pairs, realMail.Pairs}} {
 		for i := range c[0] {
 			if ratio := c[0][i] / c[1][i]; ratio < 1.0/3.01 || ratio > 3 {
 				t.Errorf("%s: %v, of real mail %v", kind, c[0], c[1])

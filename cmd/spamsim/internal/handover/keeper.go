@@ -25,8 +25,8 @@ const maxKept = 253
 // maxAnswer bounds an answer, octets.
 const maxAnswer = 1 << 10
 
-// ErrKeeper is a keeper that cannot do what it is there for.
-var ErrKeeper = errors.New("the process that starts successors")
+// errKeeper is a keeper that cannot do what it is there for.
+var errKeeper = errors.New("the process that starts successors")
 
 // IsKeeper says whether this process was started to be one.
 func IsKeeper(getenv func(string) string) bool { return getenv(variable) == asKeeper }
@@ -56,16 +56,16 @@ func askKeeper(conn *net.UnixConn, files []*os.File) (*os.Process, error) {
 		fds = append(fds, int(f.Fd()))
 	}
 	if _, _, err := conn.WriteMsgUnix([]byte{0}, unix.UnixRights(fds...), nil); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKeeper, err)
+		return nil, fmt.Errorf("%w: %w", errKeeper, err)
 	}
 	b := make([]byte, maxAnswer)
 	n, err := conn.Read(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKeeper, err)
+		return nil, fmt.Errorf("%w: %w", errKeeper, err)
 	}
 	pid, err := strconv.Atoi(string(b[:n]))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrKeeper, strings.TrimPrefix(string(b[:n]), "!"))
+		return nil, fmt.Errorf("%w: %s", errKeeper, strings.TrimPrefix(string(b[:n]), "!"))
 	}
 	return os.FindProcess(pid) // with a handle of it, so that no other process is meant later
 }
@@ -79,7 +79,7 @@ func (p Program) Serve() error {
 	conn, err := net.FileConn(file)
 	_ = file.Close() // the connection has a copy
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrKeeper, err)
+		return fmt.Errorf("%w: %w", errKeeper, err)
 	}
 	return p.keep(conn.(*net.UnixConn))
 }
@@ -93,7 +93,7 @@ func (p Program) keep(conn *net.UnixConn) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrKeeper, err)
+			return fmt.Errorf("%w: %w", errKeeper, err)
 		}
 		answer := ""
 		switch process, err := p.startWith(oob[:oobn]); {
@@ -103,7 +103,7 @@ func (p Program) keep(conn *net.UnixConn) error {
 			answer = strconv.Itoa(process.Pid)
 		}
 		if _, err := conn.Write([]byte(answer)); err != nil {
-			return fmt.Errorf("%w: %w", ErrKeeper, err)
+			return fmt.Errorf("%w: %w", errKeeper, err)
 		}
 	}
 }

@@ -64,8 +64,8 @@ func hash(words []string) uint64 {
 
 func first(s []uint64, n int) []uint64 { return s[:min(len(s), n)] }
 
-// Resemblance estimates which share of the triples that either text has both have.
-func (t *Text) Resemblance(u *Text) float64 {
+// resemblance estimates which share of the triples that either text has both have.
+func (t *Text) resemblance(u *Text) float64 {
 	n := sketchSize // of the smallest hashes of the union, how many are in both
 	both, seen := 0, 0
 	i, j := 0, 0
@@ -123,7 +123,7 @@ func (g *Groups) Add(t Text) {
 		if g.root(int(id)) == g.root(n) {
 			continue
 		}
-		if r := t.Resemblance(&g.texts[id]); r >= resemblance {
+		if r := t.resemblance(&g.texts[id]); r >= resemblance {
 			g.join(n, int(id), r)
 		}
 	}

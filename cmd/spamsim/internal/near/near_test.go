@@ -68,7 +68,7 @@ func TestResemblance(t *testing.T) {
 			a := text(r, n)
 			b := change(r, a, share)
 			x, y := read(a), read(b)
-			got, want := x.Resemblance(&y), exact(a, b)
+			got, want := x.resemblance(&y), exact(a, b)
 			slack := 0.0
 			if n > 128 { // the union may have more than 256
 				slack = 4 * 0.031
@@ -76,12 +76,12 @@ func TestResemblance(t *testing.T) {
 			if got < want-slack-1e-9 || got > want+slack+1e-9 {
 				t.Errorf("%d words, %.0f %% changed: %.3f, exactly %.3f", n, 100*share, got, want)
 			}
-			if got != y.Resemblance(&x) {
+			if got != y.resemblance(&x) {
 				t.Errorf("%d words: not the same both ways", n)
 			}
 		}
 	}
-	if x, y := Read("", 0), Read("a b", 0); x.Resemblance(&x) != 0 || x.Resemblance(&y) != 0 {
+	if x, y := Read("", 0), Read("a b", 0); x.resemblance(&x) != 0 || x.resemblance(&y) != 0 {
 		t.Error("texts without triples resemble each other")
 	}
 }

@@ -17,8 +17,8 @@ const firstPassed = 3
 // maxPassed bounds how many are believed to be passed.
 const maxPassed = 1000
 
-// ErrPassed is an environment that names sockets which are none.
-var ErrPassed = errors.New("sockets passed by the service manager")
+// errPassed is an environment that names sockets which are none.
+var errPassed = errors.New("sockets passed by the service manager")
 
 // Sockets returns the listeners that the manager passed to the process pid, by the names that FileDescriptorName= gave them.
 func Sockets(getenv func(string) string, pid int) (map[string][]net.Listener, error) {
@@ -27,11 +27,11 @@ func Sockets(getenv func(string) string, pid int) (map[string][]net.Listener, er
 	}
 	n, err := strconv.Atoi(getenv("LISTEN_FDS"))
 	if err != nil || n < 0 || n > maxPassed {
-		return nil, fmt.Errorf("%w: LISTEN_FDS is %q", ErrPassed, getenv("LISTEN_FDS"))
+		return nil, fmt.Errorf("%w: LISTEN_FDS is %q", errPassed, getenv("LISTEN_FDS"))
 	}
 	names := strings.Split(getenv("LISTEN_FDNAMES"), ":")
 	if n > 0 && len(names) != n {
-		return nil, fmt.Errorf("%w: %d names for %d sockets", ErrPassed, len(names), n)
+		return nil, fmt.Errorf("%w: %d names for %d sockets", errPassed, len(names), n)
 	}
 	return take(firstPassed, names[:n])
 }
@@ -46,7 +46,7 @@ func take(first int, names []string) (map[string][]net.Listener, error) {
 		_ = file.Close() // the listener has a copy
 		if err != nil {
 			Close(out)
-			return nil, fmt.Errorf("%w: %s: %w", ErrPassed, name, err)
+			return nil, fmt.Errorf("%w: %s: %w", errPassed, name, err)
 		}
 		out[name] = append(out[name], l)
 	}

@@ -240,7 +240,7 @@ func TestNoSockets(t *testing.T) {
 		{[]string{"LISTEN_PID", "7", "LISTEN_FDS", "2", "LISTEN_FDNAMES", "smtp"}, false},
 	} {
 		got, err := Sockets(env(c.env...), 7)
-		if len(got) != 0 || (err == nil) != c.fine || err != nil && !errors.Is(err, ErrPassed) {
+		if len(got) != 0 || (err == nil) != c.fine || err != nil && !errors.Is(err, errPassed) {
 			t.Errorf("%q: %v, %v", c.env, got, err)
 		}
 	}
@@ -252,7 +252,7 @@ func TestNoSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	file.Close()
-	if _, err := take(910, []string{"smtp"}); !errors.Is(err, ErrPassed) {
+	if _, err := take(910, []string{"smtp"}); !errors.Is(err, errPassed) {
 		t.Errorf("a descriptor that is no socket: %v", err)
 	}
 }
