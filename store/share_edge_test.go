@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -83,25 +84,37 @@ func (n *siteNode) heldKeys(kind Kind) (out []Key) {
 	return out
 }
 
-// That two clusters are one is remembered when both are gone and forgotten once the edge is.
+// That two clusters are one is remembered when both are gone and forgotten once the edge is, by who heard of it and by who found it.
 func TestEdgeOutlivesItsClusters(t *testing.T) {
-	x, told := solosOf(t, 2)
-	n := x.nodes[1]
-	n.Apply(append(told, x.edgeOf(told[0].Key, told[1].Key)), false)
-	n.s.mu.Lock()
-	for range n.s.expired(x.now.Add(time.Hour).Unix()) {
-	}
-	n.s.mu.Unlock()
-	if n.s.Stats().Clusters != 0 {
-		t.Fatal("the cluster is not gone")
-	}
-	later := told
-	for i := range later {
-		later[i].Stamp += 1 << 40
-	}
-	n.Apply(later, false)
-	if c := n.s.Campaigns(Biggest, 0); len(c) != 1 || c[0].Copies != 2 {
-		t.Errorf("%+v", c)
+	for _, found := range []bool{false, true} {
+		x, told := solosOf(t, 2)
+		n := x.nodes[1]
+		n.Apply(told, false)
+		if found {
+			at := from(1000)
+			at.Time = x.now
+			n.s.Count(traceOf(slices.Concat(newWriter(0).text(60), newWriter(1).text(60))), at)
+		} else {
+			n.Apply([]Entry{x.edgeOf(told[0].Key, told[1].Key)}, false)
+		}
+		if c := n.s.Campaigns(Biggest, 0); len(c) != 1 {
+			t.Fatalf("found %v: %+v", found, c)
+		}
+		n.s.mu.Lock()
+		for range n.s.expired(x.now.Add(time.Hour).Unix()) {
+		}
+		n.s.mu.Unlock()
+		if n.s.Stats().Clusters != 0 {
+			t.Fatalf("found %v: the cluster is not gone", found)
+		}
+		later := told
+		for i := range later {
+			later[i].Stamp += 1 << 40
+		}
+		n.Apply(later, false)
+		if c := n.s.Campaigns(Biggest, 0); len(c) != 1 || c[0].Copies < 2 {
+			t.Errorf("found %v: %+v", found, c)
+		}
 	}
 }
 
