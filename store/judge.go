@@ -110,7 +110,7 @@ func (s *Store) evidence(j *judgement, x *Transaction) Evidence {
 		return Evidence{}
 	}
 	ev := s.describe(&j.matches[0], j.q.t)
-	best := j.foremost()
+	best := s.foremost(j)
 	if best > 0 {
 		ev = s.describe(&j.matches[best], j.q.t)
 	}
@@ -147,18 +147,23 @@ func (s *Store) include(ev *Evidence, j *judgement, best int, x *Transaction) {
 }
 
 // foremost is the match to speak of: the best one, unless that is of few copies and another of the clusters that the message
-// is a copy of has many.
-func (j *judgement) foremost() int {
+// is a copy of has many. By joinScore alone one message in fifty is a copy of some cluster of many by chance; whoever sent such a
+// message twice would be told of all the copies of that cluster.
+func (s *Store) foremost(j *judgement) int {
 	if j.members == 0 || j.matches[0].c.copies >= manyCopies {
 		return 0
 	}
-	for i := range j.matches[1:max(1, j.members)] {
-		if j.matches[i+1].c.copies >= manyCopies {
-			return i + 1
+	for i := 1; i < j.members; i++ {
+		if m := &j.matches[i]; m.c.copies >= manyCopies && s.sigma(m, j.q.t) >= siblingSigma {
+			return i
 		}
 	}
 	return 0
 }
+
+// siblingSigma is how improbable it has to be that the message is a copy of a cluster of many, where it is one of another too. At 2.5
+// all copies are found that are at 0; at 3 one in a thousand is not.
+const siblingSigma = 2.5
 
 // apart says whether the message is kept as a cluster of its own although it is a copy: where a grown cluster stands for
 // too small a part of its text, its siblings would not be recognised by that cluster.
