@@ -142,7 +142,8 @@ func (r *reader) elementsOf(version byte) []element {
 		default:
 			id = idOf(id) | id&octetBit
 		}
-		es[i] = element{id, r.byte(), max(1, r.byte()), r.byte()}
+		count, since, w := r.byte(), r.byte(), r.byte()
+		es[i] = element{id, count, max(1, count, since), w}
 	}
 	return es
 }
