@@ -93,15 +93,22 @@ func (m *memory) matchesBut(q *query, but uint32) []match {
 			s.common = append(s.common, holders{ref, n, f.w})
 		}
 	}
-	slices.SortFunc(s.common, func(a, b holders) int { return cmp.Or(a.n-b.n, cmp.Compare(b.w, a.w)) })
-	for _, c := range s.common {
-		if work += c.n; work > most {
-			break
-		}
+	for _, c := range afford(s.common, most-work) {
 		s.addAll(&m.post.lists, c.list, c.w)
 	}
 	q.weighed()
 	return m.verify(q, but)
+}
+
+// afford returns the lists that are counted: those of the fewest clusters, of equals the weightier, up to so many clusters in all.
+func afford(lists []holders, most int) []holders {
+	slices.SortFunc(lists, func(a, b holders) int { return cmp.Or(a.n-b.n, cmp.Compare(b.w, a.w)) })
+	for i, l := range lists {
+		if most -= l.n; most < 0 {
+			return lists[:i]
+		}
+	}
+	return lists
 }
 
 // leads gives all features the weight that they have in the background, and appends the places of those that are looked up among

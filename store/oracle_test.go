@@ -96,6 +96,20 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// TestAfford: a message whose words very many hold is judged by the rarest and weightiest of them, at a bounded price.
+func TestAfford(t *testing.T) {
+	all := []holders{{list: 1, n: 200, w: 3}, {list: 2, n: 100, w: 1}, {list: 3, n: 100, w: 2}, {list: 4, n: 20, w: 1}}
+	for most, want := range map[int][]uint32{-1: nil, 19: nil, 20: {4}, 119: {4}, 120: {4, 3}, 219: {4, 3}, 220: {4, 3, 2}, 420: {4, 3, 2, 1}} {
+		var got []uint32
+		for _, l := range afford(slices.Clone(all), most) {
+			got = append(got, l.list)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d clusters: lists %v, want %v", most, got, want)
+		}
+	}
+}
+
 func sameVerdicts(t *testing.T, s *Store, ts []*Trace, xs []*Transaction) {
 	t.Helper()
 	near := func(ev *Evidence) bool { return ev.Member && ev.Sigma >= 3 }
