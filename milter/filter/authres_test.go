@@ -34,6 +34,7 @@ func TestAuthenticationResults(t *testing.T) {
 		"a sender's escaped quote":     {`mx.example.net; spf=pass smtp.mailfrom="a\"; dkim=pass header.d=example.com b"@evil.example`, false},
 		"result in a comment":          {"mx.example.net; spf=pass (x; dkim=pass header.d=example.com y) smtp.mailfrom=a@b", false},
 		"a sender that ends a comment": {`mx.example.net; spf=pass (domain of "a); dkim=pass header.d=example.com (b"@evil.example) smtp.helo=x`, false},
+		"an escaped end of a comment":  {`mx.example.net; spf=pass (a\); dkim=pass header.d=example.com (b) smtp.helo=x`, false},
 		"a comment without its end":    {"mx.example.net; spf=pass (x; dkim=pass header.d=example.com", false},
 		"host in quotes, with more":    {`"mx.example.net x"; dkim=pass header.d=example.com`, false},
 		"no host":                      {"; dkim=pass header.d=example.com", false},
