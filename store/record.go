@@ -13,8 +13,10 @@ import (
 // each; three tallies (senders, networks, recipients): u16 how many, u32 over, then each key u64 and count u32; name: u8
 // octets, then those, UTF-8; sample: the rest, UTF-8.
 
-// Version 4 has of elements u16 how many, then each id u32, count, since, weight a byte each. Version 3 has ids of 32 bits, of which the high ones and the lowest make those of today. Version 2 has no name beside. Version 1 has none and differs in that the lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment:
-// its ids are read as those of text, and what they were of attachments matches nothing any more.
+// Version 4 has of elements u16 how many, then each id u32, count, since, weight a byte each. Version 3 has ids of 32 bits, of
+// which the high ones and the lowest make those of today. Version 2 has no name beside. Version 1 has none and differs in that the
+// lowest bit of an id says nothing (octetBit) and that one id stood for a whole attachment: its ids are read as those of text, and
+// what they were of attachments matches nothing any more.
 const (
 	recordVersion     = 5
 	recordOfCounts    = 4
