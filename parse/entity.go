@@ -62,7 +62,7 @@ func (r *reading) into(m *Message) {
 			hidden = append(hidden, l.hidden)
 		}
 	}
-	m.Blocks = settleKinds(m.Blocks)
+	m.Blocks = settleKinds(m.Blocks, answers(m))
 	m.Hidden = strings.Join(hidden, "\n")
 }
 

@@ -79,7 +79,8 @@ func joinLines(s string, lines []line) []Block {
 }
 
 // settleKinds makes Body of what the kinds would hide: a sender can write "> " or "-- " before any text.
-// Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared.
+// Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared. answers is that
+// the message says to answer another one; the words that introduce a quote count in such a message alone.
 //
 //   - Quotes of 40 words or more become Body where there is no other, where Body has fewer than 5 words
 //     and no quote is the marked lines of a reply below who wrote them ("+1" to a long announcement is not
@@ -90,14 +91,14 @@ func joinLines(s string, lines []line) []Block {
 //
 // So a one-line reply above a long quote stays what it is, and a list's footer below a mere "Thanks!"
 // is not taken for what it says. A character of an unspaced script is a word.
-func settleKinds(blocks []Block) []Block {
+func settleKinds(blocks []Block, answers bool) []Block {
 	var n [4]int
 	introduced, answered := false, false
 	for _, b := range blocks {
 		if b.Kind != Body {
 			n[b.Kind] += countWords(b.Text, math.MaxInt)
-			introduced = introduced || b.Kind == Quote && introduction(b.Text)
-			answered = answered || b.Kind == Quote && attribution(b.Text)
+			introduced = introduced || answers && b.Kind == Quote && introduction(b.Text)
+			answered = answered || answers && b.Kind == Quote && attribution(b.Text)
 		}
 	}
 	if max(n[Quote], n[Signature], n[Footer]) < worthHiding {

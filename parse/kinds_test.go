@@ -103,7 +103,7 @@ func TestSettleKinds(t *testing.T) {
 		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", false},
 	} {
 		all := true
-		for _, b := range settleKinds(cutBlocks(c.in)) {
+		for _, b := range settleKinds(cutBlocks(c.in), true) {
 			all = all && b.Kind == Body
 		}
 		if all != c.body {
@@ -129,7 +129,7 @@ func FuzzCutBlocks(f *testing.F) {
 			t.Errorf("blocks of %q join to %q", s, all.String())
 		}
 		var n [4]int
-		for _, b := range settleKinds(blocks) {
+		for _, b := range settleKinds(blocks, true) {
 			n[b.Kind] += countWords(b.Text, len(s))
 		}
 		if n[Quote] >= worthHiding && n[Body] < 5 || max(n[Signature], n[Footer]) >= worthHiding && n[Body] < fewWords {

@@ -1,0 +1,41 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAnswers(t *testing.T) {
+	for head, want := range map[string]bool{
+		"Subject: Re: a\n":                        true,
+		"Subject: RE[2]: a\n":                     true,
+		"Subject: Antwort: a\n":                   true,
+		"Subject: [list] [sub] Fwd: a\n":          true,
+		"Subject: =?utf-8?B?5Zue5aSN77yaYQ==?=\n": true,
+		"Subject: a\nin-reply-to: <a@b>\n":        true,
+		"References: <a@b>\n":                     true,
+		"Subject: \n":                             false,
+		"Subject: a re: b\nX-References: a\n":     false,
+		"Subject: : a\n":                          false,
+		"Subject: Re a\n":                         false,
+		"Subject: [re: a\n":                       false,
+		"Subject: Congratulations: a\n":           false,
+		"Subject: $$$: a\n":                       false,
+	} {
+		if got := answers(Parse([]byte(head+"\nbody\n"), Limits{})); got != want {
+			t.Errorf("%q: %v, want %v", head, got, want)
+		}
+	}
+}
+
+// TestPassedOffAsQuote: a few words above what the header of another message introduces are all of a reply, and not of a message
+// that does not say that it is one.
+func TestPassedOffAsQuote(t *testing.T) {
+	body := "\nHello dear friend, read this now\n\nFrom: Bob\nDate: Monday\nSubject: x\n\n" + strings.Repeat("so many words\n", 50)
+	for head, all := range map[string]bool{"Subject: x\n": true, "Subject: Re: x\n": false, "References: <a@b>\n": false} {
+		text := Parse([]byte(head+body), Limits{}).Text()
+		if !strings.Contains(text, "dear friend") || strings.Contains(text, "so many words") != all {
+			t.Errorf("%q: of the text is left %q", head, text)
+		}
+	}
+}
