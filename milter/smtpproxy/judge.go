@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"spamsim/milter/filter"
 )
@@ -22,12 +23,16 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 	}
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Check)
 	defer cancel()
-	work := &job{limited, env, msg, make(chan filter.Judgement, 1)}
+	work := &job{ctx: limited, env: env, msg: msg, done: make(chan filter.Judgement, 1)}
 	s.hand(work)
 	j, ok := await(limited, work.done)
-	switch {
-	case ok:
+	if ok {
 		return j
+	}
+	if work.parted.CompareAndSwap(false, true) {
+		s.counters.stuckJudgings.Add(1)
+	}
+	switch {
 	case ctx.Err() != nil:
 		return filter.Judgement{} // the client is gone, or the server stops: there is nothing to pass
 	}
@@ -49,12 +54,13 @@ type job struct {
 	env  *filter.Envelope
 	msg  *held
 	done chan filter.Judgement // with room for an answer that comes when nobody waits any more
+
+	parted atomic.Bool // set by the first of the two to be done: the judge, or the session that waits no more
 }
 
 // hand gives a job to a judge that has none, else to a new one.
 func (s *Server) hand(j *job) {
 	j.msg.retain()
-	s.counters.stuckJudgings.Add(1)
 	s.running.Add(1)
 	select {
 	case s.jobs <- j:
@@ -69,7 +75,9 @@ func (s *Server) work(j *job) {
 	for {
 		j.done <- s.check(j.ctx, j.env, j.msg.raw)
 		j.msg.release()
-		s.counters.stuckJudgings.Add(-1)
+		if !j.parted.CompareAndSwap(false, true) {
+			s.counters.stuckJudgings.Add(-1)
+		}
 		s.running.Done()
 		select {
 		case s.spare <- struct{}{}:

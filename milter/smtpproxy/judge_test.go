@@ -172,7 +172,7 @@ func TestJudgesLeave(t *testing.T) {
 	}
 	var all []*job
 	for range crowd {
-		j := &job{t.Context(), &envelope{}, aMessage(t, s), make(chan judgement, 1)}
+		j := &job{ctx: t.Context(), env: &envelope{}, msg: aMessage(t, s), done: make(chan judgement, 1)}
 		s.hand(j)
 		j.msg.release()
 		all = append(all, j)
@@ -197,6 +197,38 @@ func aMessage(t *testing.T, s *Server) *held {
 		t.Fatal("no memory")
 	}
 	return m
+}
+
+// TestCrowdIsJudged: judgements that sessions wait for are none that hang, however many go on at a time.
+func TestCrowdIsJudged(t *testing.T) {
+	const crowd = maxStuck + 2
+	shown, said, turn := make(chan bool, crowd), make(chan judgement, crowd), make(chan struct{})
+	check := func(context.Context, *envelope, []byte) judgement {
+		shown <- true
+		<-turn
+		return judgement{Action: filter.Reject}
+	}
+	s, err := New(Config{NextHop: "smtp://127.0.0.1:1", Check: check, MaxJudging: crowd, Timeouts: Timeouts{Check: patience}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range crowd {
+		m := aMessage(t, s)
+		go func() {
+			defer m.release()
+			said <- s.judge(t.Context(), &envelope{}, m)
+		}()
+	}
+	eventually(t, "all are shown, or one passes", func() bool { return len(shown) == crowd || len(said) > 0 })
+	close(turn)
+	for range crowd {
+		if j := <-said; j.Action != filter.Reject {
+			t.Errorf("one of %d passed unjudged", crowd)
+		}
+	}
+	if err := s.Close(); err != nil || s.counters.stuckJudgings.Load() != 0 {
+		t.Errorf("%d hang at the end, %v", s.counters.stuckJudgings.Load(), err)
+	}
 }
 
 // TestDeafFilters: only so many judgements may hang at a time; then mail passes without being shown.
