@@ -145,6 +145,29 @@ func TestLMTPAnswersCut(t *testing.T) {
 	c.want("250 2.0.0 next")
 }
 
+// TestLMTPAnswers421: a recipient whose mail the next hop took hears so, whatever another one is told: else it gets it twice.
+func TestLMTPAnswers421(t *testing.T) {
+	for _, answers := range []string{"421 4.3.0 first later\n250 2.0.0 second", "250 2.0.0 first\n421 4.3.0 second later"} {
+		hop := newFake(t, func(f *fake) {
+			f.lmtp = true
+			f.answer = func(_ int, line string) string {
+				if line == "." {
+					return answers
+				}
+				return ""
+			}
+		})
+		_, addr := start(t, Config{NextHop: hop.url(), LMTP: true})
+		c := lmtp(t, addr)
+		c.do("MAIL FROM:<a@b>", "RCPT TO:<a@x>", "RCPT TO:<b@x>", "DATA")
+		c.say(stuff(small))
+		for want := range strings.SplitSeq(answers, "\n") {
+			c.want(want)
+		}
+		c.wantEnd()
+	}
+}
+
 // TestDoorName: the envelope and every line of the log call the door by its clients' protocol.
 func TestDoorName(t *testing.T) {
 	for lmtpClients, want := range map[bool]string{false: "smtp", true: "lmtp"} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"spamsim/milter/filter"
@@ -48,19 +49,23 @@ func (s *Server) message(t *transaction) {
 }
 
 // answer tells the client how it ended: an LMTP client for each recipient, by the next hop's own answer to it where there
-// is one (RFC 2033 section 4.2).
+// is one (RFC 2033 section 4.2). They are one text: whoever says 421 closes, but not before the others have heard that the next
+// hop has their mail.
 func (in *incoming) answer(r reply) {
 	c := in.session.client
 	if !in.server.cfg.LMTP {
 		c.answer(r)
 		return
 	}
+	var all strings.Builder
 	for i := range in.accepted {
 		if len(in.answers) == len(in.accepted) {
 			r = in.answers[i]
 		}
-		c.answer(r)
+		c.last = c.last || r.code() == 421
+		all.WriteString(string(r))
 	}
+	c.answer(reply(all.String()))
 }
 
 // free gives the message's memory back.
