@@ -140,3 +140,33 @@ func TestAuthNextHopGone(t *testing.T) {
 	c.want(string(replyNoNextHop))
 	c.wantEnd()
 }
+
+// TestAuthAnswersStayTheirOwn: a connection on which the answers of a broken transaction may still come serves no other one,
+// whose recipients they would be taken for.
+func TestAuthAnswersStayTheirOwn(t *testing.T) {
+	hop := newFake(t, func(f *fake) {
+		f.offer = []string{"PIPELINING", "AUTH PLAIN"}
+		f.answer = func(_ int, line string) string {
+			switch {
+			case line == "AUTH PLAIN right":
+				return "235 2.7.0 welcome"
+			case strings.HasPrefix(line, "RCPT TO:<odd"):
+				return garbage
+			case strings.HasPrefix(line, "RCPT TO:<no"):
+				return "550 5.1.1 no"
+			}
+			return ""
+		}
+	})
+	_, addr := start(t, Config{NextHop: hop.url(), Auth: true})
+	c, _ := hello(t, addr)
+	c.do("AUTH PLAIN right")
+	c.say("MAIL FROM:<a@b>\r\nRCPT TO:<odd@x>\r\nRCPT TO:<b@x>\r\nRSET\r\n")
+	c.want("250")
+	c.want(string(replyNextHop))
+	c.want(string(replyNextHop))
+	c.want("250")
+	c.say("MAIL FROM:<a@b>\r\nRCPT TO:<c@x>\r\nRCPT TO:<no@x>\r\n")
+	c.want(string(replyNoNextHop))
+	c.wantEnd()
+}

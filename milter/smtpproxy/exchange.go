@@ -235,7 +235,7 @@ func (x *exchange) drop() {
 		x.remote.close()
 	case x.sent == 0 && !x.spoken:
 		x.pool.put(x.remote)
-	case x.pool.login:
+	case x.pool.login && x.heard == x.sent && !x.remote.astray: // else an older answer would be taken for that to RSET
 		if r, err := x.remote.ask("RSET"); err == nil && r.ok() {
 			x.pool.put(x.remote)
 		} else {

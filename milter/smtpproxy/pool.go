@@ -85,7 +85,7 @@ func (p *pool) take() *remote {
 // put keeps a connection for the next transaction, or ends it.
 func (p *pool) put(r *remote) {
 	p.mu.Lock()
-	keep := !p.closed && (p.login || !r.tainted && len(p.idle) < maxIdle) && r.r.Buffered() == 0
+	keep := !p.closed && !r.astray && (p.login || !r.tainted && len(p.idle) < maxIdle) && r.r.Buffered() == 0
 	if keep {
 		r.since, r.reused = time.Now(), true
 		p.idle = append(p.idle, r)

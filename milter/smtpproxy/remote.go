@@ -19,6 +19,7 @@ type remote struct {
 	reused   bool      // it lay unused for a while and may have died since
 	headed   bool      // a PROXY header went ahead
 	tainted  bool      // it answered something with an error: no further transaction
+	astray   bool      // an answer did not come as it should: the next one might be that one
 	since    time.Time // of when it lies unused
 	heard    time.Time // of its last answer
 	unbind   func() bool
@@ -139,6 +140,7 @@ func (r *remote) read(wait time.Duration) (reply, error) {
 	_ = r.conn.SetReadDeadline(time.Now().Add(wait))
 	answer, err := readReply(r.r)
 	if err != nil {
+		r.astray = true
 		return "", err
 	}
 	r.heard = time.Now()
