@@ -124,10 +124,21 @@ func (s *session) negotiate(data []byte) error {
 	return nil
 }
 
+// anew gives a transaction up that is still open where the MTA begins another one without ABORT, as libmilter does: what was
+// said of the old one is not of the new.
+func (s *session) anew(cmd byte) {
+	if s.message.open && (cmd == cmdConnect || cmd == cmdHelo || cmd == cmdMail) {
+		s.abort()
+	}
+}
+
 // takeMacros merges macros. Those of CONNECT come ahead of a new SMTP session, which has nothing of the last one's.
 func (s *session) takeMacros(data []byte) {
-	if len(data) > 0 && data[0] == cmdConnect {
-		s.forget()
+	if len(data) > 0 {
+		s.anew(data[0])
+		if data[0] == cmdConnect {
+			s.forget()
+		}
 	}
 	s.macros.add(data)
 }
@@ -139,6 +150,7 @@ func (s *session) forget() {
 
 // take keeps what an event says.
 func (s *session) take(cmd byte, data []byte) {
+	s.anew(cmd)
 	m := &s.message
 	switch cmd {
 	case cmdConnect:

@@ -225,6 +225,30 @@ func TestManyMessagesAndAborts(t *testing.T) {
 	})
 }
 
+// TestTransactionAnew: a transaction that the MTA leaves without ABORT, such as where MAIL was refused and comes again, leaves
+// nothing in the next one.
+func TestTransactionAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all []seen
+		s := &Server{Check: remember(&all)}
+		m := connect(t, start(t, s), postfix37)
+		for _, macros := range []string{"", "i\x00NEW\x00"} {
+			m.begin()
+			m.open(letter{macros: "i\x00OLD\x00", from: "<x@y.test>", to: []string{"<z@y.test>"}, headers: []string{"X-Spamsim\x00 old"}, body: []string{"old"}})
+			next := hello
+			next.macros = macros
+			want(t, m.mail(next), "i 0 X-Spamsim| clean; id=mx", "c")
+			one := all[len(all)-1]
+			if one.raw != "Subject: hello\r\n\r\nhello\r\n" || len(one.env.Recipients) != 1 || one.env.QueueID != strings.Trim(macros, "i\x00") {
+				t.Errorf("something of the transaction before is in the next one: %+v", one)
+			}
+		}
+		if n := s.Stats(); n.Messages != 2 || n.Aborted != 2 || n.Broken != 0 {
+			t.Errorf("counted %+v", n)
+		}
+	})
+}
+
 func TestTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var kinds []string
