@@ -119,7 +119,11 @@ func (c *client) settle() {
 		if c.greeting && text.ok() {
 			text = c.session.hello()
 		}
-		c.answer(text)
+		if c.session.cmd.verb == "DATA" { // go-smtp refuses it itself where no MAIL or RCPT has gone well
+			c.session.noData(text)
+		} else {
+			c.answer(text)
+		}
 	}
 	c.own, c.answered, c.greeting = c.own[:0], false, false
 }

@@ -179,6 +179,24 @@ func TestEarlyContent(t *testing.T) {
 	}
 }
 
+// TestEarlyContentWithoutRecipient: nor is it where DATA is out of order.
+func TestEarlyContentWithoutRecipient(t *testing.T) {
+	hop := newFake(t, nil)
+	_, addr := start(t, Config{NextHop: hop.url()})
+	for _, first := range []string{"", "MAIL FROM:<a@b>\r\n", "MAIL FROM:<a@b>\r\nRCPT TO:<\r\n", "MAIL FROM:<a@b> SIZE=x\r\nRCPT TO:<a@b>\r\n"} {
+		c, _ := hello(t, addr)
+		c.say(first + "DATA\r\nRSET\r\nMAIL FROM:<evil@b>\r\nRCPT TO:<c@d>\r\nDATA\r\nx\r\n.\r\n")
+		for range strings.Count(first, "\n") {
+			c.reply()
+		}
+		c.want("502 5.5.1")
+		c.wantEnd()
+	}
+	if len(hop.mails()) != 0 || strings.Contains(strings.Join(hop.lines(), "|"), "evil") {
+		t.Errorf("said: %q", hop.lines())
+	}
+}
+
 // TestChunking: BDAT is not offered; a chunk is skipped, whole or cut, and nothing in it is heard.
 func TestChunking(t *testing.T) {
 	hop := newFake(t, nil)
