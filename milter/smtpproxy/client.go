@@ -31,6 +31,7 @@ type client struct {
 	addr     netip.Addr // of the peer; invalid on a Unix socket
 	trusted  bool
 	balanced bool // a PROXY header is to be read first
+	sealed   bool // a TLS handshake is to be done first
 	counted  bool // in Server.perNetwork
 
 	feed     []byte      // of what go-smtp is to read
@@ -79,7 +80,7 @@ func (c *client) Read(p []byte) (n int, err error) {
 	if c.r == nil {
 		return 0, io.EOF // go-smtp reads once more after QUIT: what came behind it is not heard
 	}
-	if c.balanced && !c.arrive() {
+	if c.balanced && !c.arrive() || c.sealed && !c.shake() {
 		return 0, io.EOF
 	}
 	for len(c.feed) == 0 {

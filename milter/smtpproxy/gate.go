@@ -1,6 +1,7 @@
 package smtpproxy
 
 import (
+	"crypto/tls"
 	"net"
 	"net/netip"
 	"time"
@@ -25,9 +26,11 @@ func (g *gate) Accept() (net.Conn, error) {
 		if refusal == "" {
 			return c, nil
 		}
-		// The socket is new: a short text fits its buffer without waiting.
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte(refusal))
+		if _, sealed := conn.(*tls.Conn); !sealed { // else everybody would wait for the handshake that comes first
+			// The socket is new: a short text fits its buffer without waiting.
+			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+			_, _ = conn.Write([]byte(refusal))
+		}
 		conn.Close()
 	}
 }
@@ -53,7 +56,7 @@ func (s *Server) admit(conn net.Conn) (*client, reply) {
 		conn = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(headerTime))
 	}
 	c := newClient(s, conn, addr)
-	c.balanced = balanced
+	c.balanced, c.sealed = balanced, c.secure()
 	if !balanced {
 		if refusal := s.enter(c); refusal != "" {
 			return nil, refusal

@@ -17,6 +17,23 @@ func (c *client) secure() bool {
 	return ok
 }
 
+// shake does the handshake of a connection that speaks TLS from the first octet. Writing the greeting would do it, but then
+// nothing bounds how long a client is silent amid it. One that is not through with it hears nothing.
+func (c *client) shake() bool {
+	c.sealed = false
+	ok := c.await()
+	if ok {
+		ctx, cancel := context.WithTimeout(c.server.base, handshakeTime)
+		defer cancel()
+		ok = c.conn.(*tls.Conn).HandshakeContext(ctx) == nil
+		c.resume()
+	}
+	if !ok {
+		c.own, c.last = c.own[:0], true
+	}
+	return ok
+}
+
 // certified tells whether the client has shown a certificate that Config.TLS accepts (ClientCAs).
 func (c *client) certified() bool {
 	conn, ok := c.conn.(*tls.Conn)

@@ -2,6 +2,7 @@ package smtpproxy
 
 import (
 	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -108,11 +109,11 @@ func TestStartTLSOutOfOrder(t *testing.T) {
 	c.want(string(replyNotHere))
 }
 
-// TestImplicitTLS: a listener that speaks TLS at once.
-func TestImplicitTLS(t *testing.T) {
-	server, client := certificate(t)
-	hop := newFake(t, nil)
-	s, err := New(Config{NextHop: hop.url(), Trusted: loopback, TLS: server})
+// startTLS runs a proxy whose listener speaks TLS at once.
+func startTLS(t *testing.T, c Config, server *tls.Config) (*Server, string) {
+	t.Helper()
+	c.Trusted = loopback
+	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,12 +123,32 @@ func TestImplicitTLS(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	conn, err := tls.Dial("tcp", l.Addr().String(), client)
+	t.Cleanup(func() {
+		s.Close()
+		<-served
+	})
+	return s, l.Addr().String()
+}
+
+// dialTLS connects to it.
+func dialTLS(t *testing.T, addr string, client *tls.Config) *talk {
+	t.Helper()
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: patience}, "tcp", addr, client)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { conn.Close() })
 	c := &talk{conn, t, bufio.NewReader(conn)}
 	c.want("220")
+	return c
+}
+
+// TestImplicitTLS: a listener that speaks TLS at once.
+func TestImplicitTLS(t *testing.T) {
+	server, client := certificate(t)
+	hop := newFake(t, nil)
+	_, addr := startTLS(t, Config{NextHop: hop.url(), TLS: server}, server)
+	c := dialTLS(t, addr, client)
 	c.say("EHLO x\r\n")
 	if words := c.want("250"); strings.Contains(words, "STARTTLS") {
 		t.Errorf("EHLO: %q", words)
@@ -135,8 +156,39 @@ func TestImplicitTLS(t *testing.T) {
 	if r := c.mail("x\r\n.\r\n"); !strings.HasPrefix(r, "250 ") {
 		t.Errorf("answer: %q", r)
 	}
-	s.Close()
-	<-served
+}
+
+// TestSilentBeforeHandshake: a client that says nothing to a listener of TLS is not waited for by the others, is sent away for
+// them, and does not keep the proxy from ending.
+func TestSilentBeforeHandshake(t *testing.T) {
+	server, client := certificate(t)
+	hop := newFake(t, nil)
+	s, addr := startTLS(t, Config{NextHop: hop.url(), MaxConns: 1}, server)
+	first := dialTLS(t, addr, client)
+	dialTalk(t, addr).wantEnd() // one too many
+	first.do("QUIT")
+	eventually(t, "the first leaves", func() bool { return s.Stats().Open == 0 })
+	dialTLS(t, addr, client).do("QUIT")
+	eventually(t, "so does the next", func() bool { return s.Stats().Open == 0 })
+
+	silent := dialTalk(t, addr)
+	eventually(t, "the silent one is in", func() bool { return s.Stats().Open == 1 })
+	eventually(t, "it is waited for", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for c := range s.clients {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return !c.since.IsZero()
+		}
+		return false
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	silent.wantEnd()
 }
 
 // TestNextHopTLS: the connection to the next hop is encrypted, or there is none.
