@@ -7,9 +7,12 @@ import (
 )
 
 // Apply returns the message with the judgement's fields on top, the stripped ones gone and its prefix in the Subject; nothing
-// else is touched. Folds and ends of added fields have the line end of the message's first line, CRLF where it has none.
+// else is touched, but that the line of a mailbox before the header becomes a field. Folds and ends of added fields have the line end of the message's first line, CRLF where it has none.
 func Apply(raw []byte, j Judgement) []byte {
 	eol, add := lineEnd(raw), j.Add
+	if len(add) > 0 && startsMailbox(raw) {
+		raw = slices.Concat([]byte(mailboxName+": "), raw)
+	}
 	if j.Subject != "" {
 		var missing []Field
 		raw, missing = prefixSubject(raw, j.Subject)
@@ -29,6 +32,20 @@ func Apply(raw []byte, j Judgement) []byte {
 	}
 	b.Write(raw[head:])
 	return b.Bytes()
+}
+
+// mailboxName is the field that Postfix makes of a line "From " of a mailbox with which content begins, and so do we: below
+// fields the line would end the header, and all of the message's own would be its text.
+const mailboxName = "X-Mailbox-Line"
+
+// startsMailbox tells whether the message begins with such a line, as parse sees it: it is text where no field follows.
+func startsMailbox(raw []byte) bool {
+	if !bytes.HasPrefix(bytes.TrimPrefix(raw, []byte(">")), []byte("From ")) {
+		return false
+	}
+	line, rest, _ := bytes.Cut(raw, []byte("\n"))
+	next, _, _ := bytes.Cut(rest, []byte("\n"))
+	return fieldName(line) == "" && fieldName(next) != ""
 }
 
 func lineEnd(raw []byte) string {

@@ -12,6 +12,7 @@ func FuzzApplyKeeps(f *testing.F) {
 	for _, raw := range []string{
 		"A: b\r\nX-Spamsim: c\r\n\td\r\n\r\nbody", "X-spamsim: a\nA: b\n\nX-Spamsim: c\n", "no header\n", "", "\n", " a\nX-Spamsim: b\n\n",
 		"X-Spamsim:\x00\r\r\n\r\n\x00", "X-Spamsim\t : a\n b\nc", "\r\r\nX-Spamsim: a\n",
+		"From a\nX-Spamsim: b\nA: b\n\nc", ">From a\nA: b\n\n", "From a\n\n",
 		"A: b\nno field\nX-Spamsim: c\n d\n\nX-Spamsim: e\n", "A: b\nX-Spamsim",
 	} {
 		f.Add([]byte(raw))
@@ -26,6 +27,9 @@ func FuzzApplyKeeps(f *testing.F) {
 		rest, ok := bytes.CutPrefix(out, []byte("X-Spamsim: bulk;"+eol+"\tid=mx"+eol))
 		if !ok {
 			t.Fatalf("not on top: %q", out)
+		}
+		if startsMailbox(raw) {
+			raw = append([]byte("X-Mailbox-Line: "), raw...)
 		}
 		head, body := cutHeader(raw)
 		if !bytes.HasSuffix(rest, body) {

@@ -19,7 +19,12 @@ func TestApply(t *testing.T) {
 		"":                                                         "X-Spamsim: bulk;\r\n\tid=mx\r\n\r\n",
 		"A: \x00b\r\n\r\n\x00\r\r\n":                               "X-Spamsim: bulk;\r\n\tid=mx\r\nA: \x00b\r\n\r\n\x00\r\r\n",
 		"A: b\r\nno field\r\nX-Spamsim: c\r\n d\r\nB: c\r\n\r\nX-Spamsim: e\r\n": "X-Spamsim: bulk;\r\n\tid=mx\r\nA: b\r\nno field\r\nB: c\r\n\r\nX-Spamsim: e\r\n",
-		"X-Spamsim-Other: kept\r\n\r\n":                                          "X-Spamsim: bulk;\r\n\tid=mx\r\nX-Spamsim-Other: kept\r\n\r\n",
+		"From a@b Thu Jan  1 00:00:00 2026\r\nX-Spamsim: c\r\nA: b\r\n\r\nbody": "X-Spamsim: bulk;\r\n\tid=mx\r\n" +
+			"X-Mailbox-Line: From a@b Thu Jan  1 00:00:00 2026\r\nA: b\r\n\r\nbody",
+		">From a@b 2026\nA: b\n\n":      "X-Spamsim: bulk;\n\tid=mx\nX-Mailbox-Line: >From a@b 2026\nA: b\n\n",
+		"From : a@b\r\nA: b\r\n\r\n":    "X-Spamsim: bulk;\r\n\tid=mx\r\nFrom : a@b\r\nA: b\r\n\r\n",
+		"From now on\r\nwe write\r\n":   "X-Spamsim: bulk;\r\n\tid=mx\r\n\r\nFrom now on\r\nwe write\r\n",
+		"X-Spamsim-Other: kept\r\n\r\n": "X-Spamsim: bulk;\r\n\tid=mx\r\nX-Spamsim-Other: kept\r\n\r\n",
 	} {
 		if got := string(Apply([]byte(raw), tagged)); got != want {
 			t.Errorf("%q:\n%q, want\n%q", raw, got, want)
