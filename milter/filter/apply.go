@@ -62,6 +62,12 @@ func startsHeader(raw []byte) bool {
 	return len(line) == 0 && len(raw) > 0 || fieldName(line) != ""
 }
 
+// HasHeader tells whether the message begins with a header, as Apply sees it.
+func HasHeader(raw []byte) bool {
+	line, _, _ := bytes.Cut(raw, []byte("\n"))
+	return fieldName(line) != "" || startsMailbox(raw)
+}
+
 // fieldName returns the name of a header field (RFC 5322 section 2.2: printable ASCII but the colon; blanks before the
 // colon are obsolete but met), "" where the line is none.
 func fieldName(line []byte) string {

@@ -288,6 +288,56 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
+// TestSkippedHeader: forged fields go from a header that is larger than what is judged, too, wherever the content is cut into
+// pieces; one that has no end is refused.
+func TestSkippedHeader(t *testing.T) {
+	hop := newFake(t, nil)
+	j := judgement{Add: []filter.Field{{Name: "X-Spamsim", Value: " skipped"}}, Strip: []string{"X-Spamsim"}}
+	pass := func(*envelope, filter.Kind, string) judgement { return j }
+	s, _ := start(t, Config{NextHop: hop.url(), Check: judging(judgement{}), Pass: pass, MaxJudged: 100})
+	const pad, forged = "Subject: x\r\n", "X-Spamsim: clean; forged\r\n\tand folded\r\n"
+	long := pad + strings.Repeat("A: b\r\n", 14)
+	for _, rest := range []string{"C: d\r\n\r\n" + forged, "\r\n" + strings.Repeat("b", 500) + "\r\n", ""} {
+		wire := stuff(long + forged + rest)
+		for cut := 80; cut < len(wire); cut += 7 {
+			if r := inPieces(t, s, wire[:cut], wire[cut:]); !r.ok() {
+				t.Fatalf("cut at %d: %q", cut, r)
+			}
+			mails := hop.mails()
+			if one := string(mails[len(mails)-1].content); one != "X-Spamsim: skipped\r\n"+long+rest {
+				t.Fatalf("cut at %d arrived %q", cut, one)
+			}
+		}
+	}
+	if r := inPieces(t, s, long, long, forged, "\r\n.\r\n"); r != replyTooLarge {
+		t.Errorf("answer: %q", r)
+	}
+}
+
+// inPieces takes the content of a message as it comes in these pieces, and returns the answer to its end.
+func inPieces(t *testing.T, s *Server, pieces ...string) reply {
+	t.Helper()
+	out, err := s.hop.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.drop()
+	out.mail("MAIL FROM:<a@b>", nil)
+	out.rcpt("RCPT TO:<c@d>")
+	for range 2 {
+		if r, err := out.next(); err != nil || !r.ok() {
+			t.Fatal(r, err)
+		}
+	}
+	tx := &transaction{session: &session{server: s, client: &client{server: s}}, out: out}
+	in := &incoming{transaction: tx, server: s, env: &envelope{}, msg: aMessage(t, s), started: time.Now()}
+	defer in.free()
+	for _, p := range pieces {
+		in.take([]byte(p))
+	}
+	return in.settle()
+}
+
 // TestSkippedRefused: a next hop that refuses DATA, or goes away, while a large message streams.
 func TestSkippedRefused(t *testing.T) {
 	for _, c := range []struct{ at, how, want string }{

@@ -14,17 +14,18 @@ import (
 // An incoming is a message between the 354 and the answer to its final dot.
 type incoming struct {
 	*transaction
-	server  *Server
-	env     *filter.Envelope
-	msg     *held // nil once it streams, or is only read to be refused
-	dec     decoder
-	scratch []byte // of content that is not held
-	size    int64  // octets of content so far
-	stream  bool   // content goes on as it comes
-	refusal reply  // content is read for nothing: the answer that it will get
-	judged  filter.Judgement
-	started time.Time // of the client's final dot
-	answers []reply   // of the next hop to it
+	server   *Server
+	env      *filter.Envelope
+	msg      *held // nil once it streams, or is only read to be refused
+	dec      decoder
+	scratch  []byte // of content that is not held
+	size     int64  // octets of content so far
+	searched int    // octets of msg in which the header does not end
+	stream   bool   // content goes on as it comes
+	refusal  reply  // content is read for nothing: the answer that it will get
+	judged   filter.Judgement
+	started  time.Time // of the client's final dot
+	answers  []reply   // of the next hop to it
 }
 
 // message takes the content of a transaction and answers its end, or DATA where there is no room for it.

@@ -53,15 +53,15 @@ func (in *incoming) take(src []byte) (n int, done bool) {
 		in.msg.raw, n, done = in.dec.decode(in.msg.raw, src)
 		in.size = int64(len(in.msg.raw))
 	}
-	in.limits()
+	in.limits(done)
 	if in.stream {
 		in.forward()
 	}
 	return n, done
 }
 
-// limits decides what the content so far is too large for.
-func (in *incoming) limits() {
+// limits decides what the content so far, or all of it where it is done, is too large for.
+func (in *incoming) limits(done bool) {
 	cfg := &in.server.cfg
 	switch {
 	case in.refusal != "":
@@ -70,9 +70,21 @@ func (in *incoming) limits() {
 	case cfg.MaxMessage > 0 && in.size > cfg.MaxMessage:
 		in.server.counters.tooLarge.Add(1)
 		in.refuse(replyTooLarge)
-	case in.msg != nil && len(in.msg.raw) > cfg.MaxJudged:
+	case in.msg == nil || len(in.msg.raw) <= cfg.MaxJudged:
+	case done || !in.inHeader():
 		in.skip()
+	case len(in.msg.raw) > 2*cfg.MaxJudged:
+		in.server.counters.tooLarge.Add(1)
+		in.refuse(replyTooLarge)
 	}
+}
+
+// inHeader tells whether the header goes on behind what is held: a forged field may yet come, and one may be cut in two here.
+func (in *incoming) inHeader() bool {
+	raw := in.msg.raw
+	from := max(0, in.searched-len("\r\n\r"))
+	in.searched = len(raw)
+	return filter.HasHeader(raw) && !bytes.Contains(raw[from:], []byte("\r\n\r\n"))
 }
 
 // refuse reads on for nothing.
