@@ -38,8 +38,11 @@ func (m *message) addHeader(data []byte, spaced bool) {
 	}
 	m.raw = appendCRLF(m.raw, value)
 	m.raw = append(m.raw, "\r\n"...)
-	m.names = append(appendLower(m.names, name), 0)
+	m.addName(name)
 }
+
+// addName notes the name of a field.
+func (m *message) addName(name []byte) { m.names = append(appendLower(m.names, name), 0) }
 
 // appendLower appends a name in lower case. A name is ASCII (RFC 5322 section 3.6.8).
 func appendLower(to, name []byte) []byte {

@@ -169,6 +169,10 @@ func (s *session) take(cmd byte, data []byte) {
 	case cmdHeader:
 		if s.hold(len(data)) {
 			m.addHeader(data, s.contract.protocol&leadingSpace != 0)
+		} else if m.over && !m.full { // forged fields are deleted from a message that is not judged, too
+			name, _ := cString(data)
+			m.addName(name)
+			m.full = len(m.names) > s.server.maxMessage()
 		}
 	case cmdEOH:
 		if s.hold(0) {

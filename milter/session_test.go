@@ -272,7 +272,11 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("%d octets are held after it", n)
 		}
 		want(t, m.mail(hello), "i 0 X-Spamsim| clean; id=mx", "c")
-		if !slices.Equal(kinds, []string{"size"}) || s.Stats().Skipped != 1 {
+		big.headers = []string{"A\x00 " + strings.Repeat("y", 2000), "X-SPAMSIM\x00 forged", "x-spamsim\x00 forged"}
+		want(t, m.mail(big), "m 2 X-Spamsim|", "m 1 X-Spamsim|", "i 0 X-Spamsim| skipped", "c")
+		big.headers = slices.Repeat([]string{strings.Repeat("n", 400) + "\x00 x"}, 10)
+		want(t, m.mail(big), "y 452 4.3.1 Insufficient memory, try again later")
+		if !slices.Equal(kinds, []string{"size", "size"}) || s.Stats().Skipped != 2 {
 			t.Errorf("passed for %q, counted %+v", kinds, s.Stats())
 		}
 	})
