@@ -7,7 +7,8 @@ import (
 )
 
 // Apply returns the message with the judgement's fields on top, the stripped ones gone and its prefix in the Subject; nothing
-// else is touched, but that the line of a mailbox before the header becomes a field. Folds and ends of added fields have the line end of the message's first line, CRLF where it has none.
+// else is touched, but that the line of a mailbox before the header becomes a field. Folds and ends of added fields have the line
+// end of the message's first line, CRLF where it has none.
 func Apply(raw []byte, j Judgement) []byte {
 	eol, add := lineEnd(raw), j.Add
 	if len(add) > 0 && startsMailbox(raw) {

@@ -25,15 +25,13 @@ func (s *Server) judge(ctx context.Context, env *filter.Envelope, msg *held) fil
 	defer cancel()
 	work := &job{ctx: limited, env: env, msg: msg, done: make(chan filter.Judgement, 1)}
 	s.hand(work)
-	j, ok := await(limited, work.done)
-	if ok {
+	if j, ok := await(limited, work.done); ok {
 		return j
 	}
 	if work.parted.CompareAndSwap(false, true) {
 		s.counters.stuckJudgings.Add(1)
 	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return filter.Judgement{} // the client is gone, or the server stops: there is nothing to pass
 	}
 	return s.failed(env, "timeout")
