@@ -109,16 +109,17 @@ func (r *reader) folder(dir string) bool {
 		if ext := filepath.Ext(dir); ext == ".mbox" || ext == ".mbx" {
 			return r.fail(dir, ErrMboxFolder)
 		}
-		files, err = tree(dir)
-		if files == nil && err == nil {
-			err = ErrEmptyFolder
-		}
+		return r.tree(dir)
 	}
 	if err != nil && !r.fail(dir, err) {
 		return false
 	}
-	for _, f := range files {
-		if !r.file(f) {
+	return r.files(files)
+}
+
+func (r *reader) files(paths []string) bool {
+	for _, p := range paths {
+		if !r.file(p) {
 			return false
 		}
 	}
@@ -164,13 +165,18 @@ func special(path string, mode fs.FileMode) bool {
 	return mode&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) != 0
 }
 
-// tree lists the regular files under dir in the order of their names, maildirs' "tmp" and names with a dot left out.
-func tree(dir string) ([]string, error) {
+// tree reads the regular files under dir in the order of their names, maildirs' "tmp" and names with a dot left out. A folder
+// below it that cannot be read keeps nobody from the others.
+func (r *reader) tree(dir string) bool {
 	var files []string
+	more, failed := true, false
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
+			failed = true
+			if more = r.fail(path, err); !more {
+				return fs.SkipAll
+			}
 		case path != dir && strings.HasPrefix(e.Name(), "."), e.IsDir() && e.Name() == "tmp":
 			if e.IsDir() && path != dir {
 				return filepath.SkipDir
@@ -184,5 +190,11 @@ func tree(dir string) ([]string, error) {
 		}
 		return nil
 	})
-	return files, err
+	if err == nil && files == nil && !failed {
+		err = ErrEmptyFolder
+	}
+	if err != nil {
+		return r.fail(dir, err)
+	}
+	return more && r.files(files)
 }

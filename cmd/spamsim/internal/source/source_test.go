@@ -112,6 +112,28 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestUnreadableFolder: a folder that cannot be read is named itself, and what lies behind it is read. This one's name, with
+// those of the folders around it, is longer than a path may be, which holds for the superuser too.
+func TestUnreadableFolder(t *testing.T) {
+	dir := files(t, map[string]string{"folder/a": "before", "folder/z": "after"})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	const deep = 20
+	if err := root.MkdirAll("folder/m"+strings.Repeat("/"+strings.Repeat("m", 250), deep), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got := list(dir, []string{filepath.Join(dir, "folder")}, Options{})
+	if len(got) != 3 || !strings.HasPrefix(got[0], "error: folder/m/mmm") || !strings.HasSuffix(got[0], "m: file name too long") {
+		t.Fatalf("%d messages, the first is %.40q", len(got), got)
+	}
+	if d := cmp.Diff([]string{`folder/a "before"`, `folder/z "after"`}, got[1:]); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
 // TestPipes: pipes, sockets and devices in folders are passed over, since the reading of one might never end; a pipe that is
 // named is read, as a shell's <(command) is.
 func TestPipes(t *testing.T) {
