@@ -170,15 +170,16 @@ func special(path string, mode fs.FileMode) bool {
 func (r *reader) tree(dir string) bool {
 	var files []string
 	more, failed := true, false
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	root := dir + string(filepath.Separator) // where dir is a link, this is what it leads to
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			failed = true
-			if more = r.fail(path, err); !more {
+			if more = r.fail(filepath.Clean(path), err); !more {
 				return fs.SkipAll
 			}
-		case path != dir && strings.HasPrefix(e.Name(), "."), e.IsDir() && e.Name() == "tmp":
-			if e.IsDir() && path != dir {
+		case path != root && strings.HasPrefix(e.Name(), "."), e.IsDir() && e.Name() == "tmp":
+			if e.IsDir() && path != root {
 				return filepath.SkipDir
 			}
 		case e.Type().IsRegular():

@@ -112,6 +112,22 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestLinkedFolder: a link to a folder is that folder, be it a maildir or not.
+func TestLinkedFolder(t *testing.T) {
+	dir := files(t, map[string]string{"md/cur/1": "mail", "folder/a/1": "mail", "folder/2": "more"})
+	for name, want := range map[string][]string{
+		"md": {`link-md/cur/1 "mail"`}, "folder": {`link-folder/2 "more"`, `link-folder/a/1 "mail"`},
+	} {
+		link := filepath.Join(dir, "link-"+name)
+		if err := os.Symlink(name, link); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, list(dir, []string{link}, Options{})); d != "" {
+			t.Errorf("%s: -want +got:\n%s", name, d)
+		}
+	}
+}
+
 // TestUnreadableFolder: a folder that cannot be read is named itself, and what lies behind it is read. This one's name, with
 // those of the folders around it, is longer than a path may be, which holds for the superuser too.
 func TestUnreadableFolder(t *testing.T) {
