@@ -7,9 +7,26 @@ import (
 	"net/http"
 )
 
-// Backup writes the store's file as it is now to w.
-func (l *Local) Backup(_ context.Context, w io.Writer) (octets int64, err error) {
-	return l.Store.Backup(w)
+// Backup writes the store's file as it is now to w, until ctx is done.
+func (l *Local) Backup(ctx context.Context, w io.Writer) (octets int64, err error) {
+	octets, err = l.Store.Backup(until{ctx, w})
+	if err != nil && ctx.Err() != nil {
+		return octets, ctx.Err() // of an error at the head bbolt keeps the text alone
+	}
+	return octets, err
+}
+
+// An until is a writer that ends with its context.
+type until struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (u until) Write(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Writer.Write(p)
 }
 
 // Backup writes the file of the daemon's store as it is now to w.
