@@ -6,6 +6,7 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -228,9 +229,8 @@ func loops(a Address, hop string) bool {
 	if a.Network == "unix" {
 		return strings.TrimPrefix(hop, "lmtp+") == a.String()
 	}
-	_, hop, _ = strings.Cut(hop, "://")
-	hopHost, hopPort, err := net.SplitHostPort(hop)
-	if err != nil {
+	hopHost, hopPort, ok := serverOf(hop)
+	if !ok {
 		return false
 	}
 	host, port, _ := net.SplitHostPort(a.Addr)
@@ -241,20 +241,31 @@ func loops(a Address, hop string) bool {
 
 // validHop tells whether a next hop has one of the four forms.
 func validHop(hop string) bool {
-	scheme, rest, _ := strings.Cut(hop, ":")
+	if host, port, ok := serverOf(hop); ok {
+		n, err := strconv.ParseUint(port, 10, 16)
+		return host != "" && validHost(host) && err == nil && n > 0
+	}
+	scheme, path, _ := strings.Cut(hop, ":")
+	slashes := len(path) - len(strings.TrimLeft(path, "/"))
 	switch scheme {
-	case "smtp", "lmtp":
-		rest, slashes := strings.CutPrefix(rest, "//")
-		if host, port, err := net.SplitHostPort(rest); err == nil {
-			return slashes && host != "" && port != ""
-		}
-		return slashes && domain.MatchString(rest) // 25 and 24 go without saying
-	case "lmtp+unix":
-		return strings.HasPrefix(rest, "/")
+	case "lmtp+unix": // behind two slashes a host would stand
+		return slashes > 0 && slashes != 2 && slashes < len(path)
 	case "maildir":
-		return rest != "" && !strings.HasPrefix(rest, "//")
+		return slashes < 2 && slashes < len(path)
 	}
 	return false
+}
+
+// serverOf returns the host and the port of a next hop that is reached by TCP; 25 and 24 go without saying.
+func serverOf(hop string) (host, port string, ok bool) {
+	scheme, rest, _ := strings.Cut(hop, "://")
+	usual := map[string]string{"smtp": "25", "lmtp": "24"}[scheme]
+	rest = strings.TrimRight(rest, "/")
+	host, port, err := net.SplitHostPort(rest)
+	if err != nil && !strings.Contains(rest, ":") {
+		host, port = rest, usual
+	}
+	return host, port, usual != ""
 }
 
 func (k *checker) numbers(c *Config) {

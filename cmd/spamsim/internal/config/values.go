@@ -180,15 +180,21 @@ func (a *Address) UnmarshalText(text []byte) error {
 		*a = Address{Network: "unix", Addr: path}
 		return nil
 	}
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
+	host, number, err := net.SplitHostPort(s)
+	if err != nil || host != "" && !validHost(host) {
 		return fmt.Errorf("%q %w", s, errAddress)
 	}
-	if port, err := strconv.ParseUint(s[i+1:], 10, 16); err != nil || strconv.Itoa(int(port)) != s[i+1:] {
+	if port, err := strconv.ParseUint(number, 10, 16); err != nil || strconv.Itoa(int(port)) != number {
 		return fmt.Errorf("%q has no port between 0 and 65535", s)
 	}
 	*a = Address{Network: "tcp", Addr: s}
 	return nil
+}
+
+// validHost tells whether a host is an IP address or may be a name.
+func validHost(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil || domain.MatchString(host) && host[0] != '.'
 }
 
 // MarshalText is the inverse of UnmarshalText.

@@ -49,6 +49,11 @@ func TestValues(t *testing.T) {
 		{new(Address), "unix:x", ""},
 		{new(Address), "127.0.0.1:smtp", ""},
 		{new(Address), "127.0.0.1:", ""},
+		{new(Address), "[fe80::1%eth0]:25", "[fe80::1%eth0]:25"},
+		{new(Address), "mx.example:25", "mx.example:25"},
+		{new(Address), "::1:25", ""},
+		{new(Address), "*:25", ""},
+		{new(Address), "::1", ""},
 	} {
 		err := c.v.UnmarshalText([]byte(c.in))
 		if (err == nil) != (c.written != "") {
