@@ -49,8 +49,11 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	if err := inspect(path); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(path)
-	fresh := (err != nil || info.Size() == 0) && !s.opts.ReadOnly
+	if missing(path) && !s.opts.ReadOnly {
+		if err := s.make(path); err != nil {
+			return nil, err
+		}
+	}
 	db, err := openNamed(path, bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly, InitialMmapSize: mapped})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
@@ -60,12 +63,7 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	if fresh {
-		err = db.Update(func(tx *bbolt.Tx) error { return s.initialise(tx) })
-	}
-	if err == nil {
-		err = db.View(func(tx *bbolt.Tx) error { key, err = checkFormat(tx); return err })
-	}
+	err = db.View(func(tx *bbolt.Tx) error { key, err = checkFormat(tx); return err })
 	if err == nil && !s.opts.ReadOnly {
 		err = errors.Join(renew(db), sweepUp(path))
 	}

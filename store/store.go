@@ -46,7 +46,8 @@ type Options struct {
 	// Background is what unrelated mail looks like, as BackgroundBuilder.Bytes gives it; nil: the file beside the store of
 	// that name and BackgroundFile, else the shipped one.
 	Background []byte
-	// ReadOnly opens a file that may be read but not written, and no file as an empty store; what is counted is lost.
+	// ReadOnly opens a file that may be read but not written, and none, or one of no octets, as an empty store; what is counted
+	// is lost.
 	ReadOnly bool
 	// Limit is how many clusters are kept, and a quarter of how many messages; 0: as many as come. Clusters that people
 	// labelled stay beyond it.
@@ -171,7 +172,7 @@ func openStore(path string, o Options) (*Store, error) {
 		unwritten: unwritten{map[uint64][]byte{}, map[uint64]*delivery{}},
 	}
 	key := o.Key
-	if _, e := os.Stat(path); o.ReadOnly && errors.Is(e, os.ErrNotExist) {
+	if o.ReadOnly && missing(path) {
 		path = ""
 	}
 	if path != "" {
