@@ -93,6 +93,25 @@ func TestDamagedIsSetAside(t *testing.T) {
 	}
 }
 
+// TestCut: a file that was cut after it was closed well is damaged, wherever it was cut, and to read it ends no process.
+func TestCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	data, _ := aStore(t, path)
+	used := inUse(data)
+	for octets := 8192; octets < used/4096*4096; octets += 4096 {
+		write(t, path, data[:octets])
+		for _, o := range []Options{{}, {ReadOnly: true}} {
+			if s, err := Open(path, o); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrForeign) {
+				t.Fatalf("%d of %d octets: %v, %v", octets, used, s, err)
+			}
+		}
+	}
+	write(t, path, data[:used/4096*4096])
+	if _, err := KeyOf(path); !errors.Is(err, ErrDamaged) {
+		t.Errorf("its key: %v", err)
+	}
+}
+
 // TestDamagedRecordIsSetAside: pages that are whole, with a record that is not.
 func TestDamagedRecordIsSetAside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spamsim.db")

@@ -59,17 +59,37 @@ func checkPages(file io.ReaderAt, octets int64) error {
 	if err != nil {
 		return err
 	}
-	le := binary.LittleEndian
-	p := &pages{file: file, size: int64(le.Uint32(meta[8:])), count: le.Uint64(meta[40:])}
-	if p.count < 3 || p.count > uint64(octets/p.size) {
-		return fmt.Errorf("%w: %d pages of %d octets in %d", errPage, p.count, p.size, octets)
+	p, err := pagesOf(file, meta, octets)
+	if err != nil {
+		return err
 	}
+	le := binary.LittleEndian
 	p.seen = make([]uint64, p.count/64+1)
 	p.take(0, 2)
 	if freelist := le.Uint64(meta[32:]); freelist != noFreelist && freelist >= p.count {
 		return fmt.Errorf("%w: the freelist is page %d", errPage, freelist)
 	}
 	return p.page(le.Uint64(meta[16:]), nil, nil, 0)
+}
+
+// checkLength says whether a file has all pages that its meta page tells of. Of one without a meta page it says nothing.
+func checkLength(file io.ReaderAt, octets int64) error {
+	meta, err := newestMeta(file)
+	if err != nil {
+		return nil // bbolt says so too, and whose file it is
+	}
+	_, err = pagesOf(file, meta, octets)
+	return err
+}
+
+// pagesOf are the pages that a meta page tells of, which must be in the file.
+func pagesOf(file io.ReaderAt, meta []byte, octets int64) (*pages, error) {
+	le := binary.LittleEndian
+	p := &pages{file: file, size: int64(le.Uint32(meta[8:])), count: le.Uint64(meta[40:])}
+	if p.count < 3 || p.count > uint64(octets/p.size) {
+		return nil, fmt.Errorf("%w: %d pages of %d octets in %d", errPage, p.count, p.size, octets)
+	}
+	return p, nil
 }
 
 // newestMeta returns the meta page that bbolt would go by.
