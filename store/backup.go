@@ -22,13 +22,27 @@ func (s *Store) Backup(w io.Writer) (octets int64, err error) {
 	}
 	tx, err := s.reading()
 	if err == nil {
-		octets, err = tx.WriteTo(w)
+		to := &remembering{Writer: w}
+		if octets, err = tx.WriteTo(to); err != nil && to.err != nil {
+			err = to.err // of that at the head of the file bbolt keeps the text alone
+		}
 		err = errors.Join(err, tx.Rollback())
 	}
 	if err != nil {
 		return octets, fmt.Errorf("backup: %w", err)
 	}
 	return octets, nil
+}
+
+// A remembering writer keeps the error of its last Write.
+type remembering struct {
+	io.Writer
+	err error
+}
+
+func (r *remembering) Write(p []byte) (n int, err error) {
+	n, r.err = r.Writer.Write(p)
+	return n, r.err
 }
 
 // reading begins a read transaction. A compaction lets no other one begin while it changes the database, and closes the old one

@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 
@@ -101,7 +100,7 @@ func TestBackupFails(t *testing.T) {
 	}
 	s := open(t, filepath.Join(t.TempDir(), "spamsim.db"), Options{})
 	defer s.Close()
-	if _, err := s.Backup(fullDisk{}); err == nil || !strings.Contains(err.Error(), errFull.Error()) {
+	if _, err := s.Backup(fullDisk{}); !errors.Is(err, errFull) {
 		t.Errorf("a full disk: %v", err)
 	}
 }

@@ -9,11 +9,7 @@ import (
 
 // Backup writes the store's file as it is now to w, until ctx is done.
 func (l *Local) Backup(ctx context.Context, w io.Writer) (octets int64, err error) {
-	octets, err = l.Store.Backup(until{ctx, w})
-	if err != nil && ctx.Err() != nil {
-		return octets, ctx.Err() // of an error at the head bbolt keeps the text alone
-	}
-	return octets, err
+	return l.Store.Backup(until{ctx, w})
 }
 
 // An until is a writer that ends with its context.
