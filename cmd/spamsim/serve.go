@@ -140,7 +140,7 @@ func (d *daemon) wait(ctx context.Context, h *host, start handover.Starter, m *m
 			m.tell(m.Ready())
 		case reply := <-d.service.upgrades:
 			heir, done, lost, err := d.handOver(ctx, start, m)
-			reply <- upgradeReply{done, err}
+			reply <- newReply(ctx, done, lost, err)
 			switch {
 			case err == nil:
 				d.log.Info("a successor takes mail now", "pid", done.Process, "version", done.Version)

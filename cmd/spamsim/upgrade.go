@@ -35,7 +35,7 @@ func newUpgrade(a *app) *cobra.Command {
 			defer c.Close()
 			done, err := c.Upgrade(cmd.Context())
 			if err != nil {
-				return fmt.Errorf("%w; the daemon before goes on", err)
+				return err
 			}
 			return a.printf("process %d of version %s takes mail now; the one of version %s ends when its last messages are through\n",
 				done.Process, done.Version, done.Before)
@@ -51,6 +51,20 @@ type upgradeRequest chan upgradeReply
 type upgradeReply struct {
 	control.Upgraded
 	err error
+}
+
+// newReply says what became of an upgrade; lost is that the store is, with which the daemon ends, as it does once ctx is done.
+func newReply(ctx context.Context, done control.Upgraded, lost bool, err error) upgradeReply {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil: // nor does who asked hear of a context that is done
+		err = errEnding
+	case lost:
+		err = fmt.Errorf("%w: %w", errEnding, err)
+	default:
+		err = fmt.Errorf("%w; the daemon before goes on", err)
+	}
+	return upgradeReply{done, err}
 }
 
 // Bounds of a handover.

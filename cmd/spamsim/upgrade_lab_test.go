@@ -111,6 +111,23 @@ func TestUpgradeRefused(t *testing.T) {
 	}
 }
 
+// TestUpgradeWhileEnding: who asked for an upgrade is told that the daemon ends amid it, and not that it goes on.
+func TestUpgradeWhileEnding(t *testing.T) {
+	i := install(t, "sandbox = false\n")
+	begun := filepath.Join(t.TempDir(), "begun")
+	i.put("read -r line <&3; : >" + begun + "; exec sleep 1000")
+	said := make(chan string, 1)
+	go func() {
+		text, err := i.Try("upgrade")
+		said <- fmt.Sprint(text, err)
+	}()
+	lab.Eventually(t, "the new program runs", func() bool { _, err := os.Stat(begun); return err == nil })
+	i.Stop()
+	if text := <-said; !strings.Contains(text, "the daemon is ending") || strings.Contains(text, "goes on") {
+		t.Errorf("said %q", text)
+	}
+}
+
 // edit replaces a text in the daemon's configuration.
 func (i *installed) edit(old, next string) {
 	i.t.Helper()
