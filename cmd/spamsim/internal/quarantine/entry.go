@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,9 @@ func (b *Box) List() (entries []Entry, err error) {
 			}
 		}
 	}
-	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(entries, func(a, b Entry) int { // of one second names are in no order
+		return cmp.Or(a.Envelope.Time.Compare(b.Envelope.Time), strings.Compare(a.Name, b.Name))
+	})
 	return entries, errors.Join(errs...)
 }
 

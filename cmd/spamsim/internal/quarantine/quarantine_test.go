@@ -137,6 +137,27 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestListOrder: the oldest comes first, also among those of one second.
+func TestListOrder(t *testing.T) {
+	b := box(t)
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const many = 12
+	for i := range many {
+		if err := b.Keep(&filter.Envelope{Time: began.Add(time.Duration(i) * time.Millisecond)}, []byte("x\r\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := b.List()
+	if err != nil || len(got) != many {
+		t.Fatalf("%d messages, %v", len(got), err)
+	}
+	for i, e := range got {
+		if age := e.Envelope.Time.Sub(began); age != time.Duration(i)*time.Millisecond {
+			t.Errorf("%d came after %v", i, age)
+		}
+	}
+}
+
 // TestLock: one at a time, and nobody once it is gone.
 func TestLock(t *testing.T) {
 	b := box(t)
