@@ -156,6 +156,48 @@ func TestCompactWhileCounting(t *testing.T) {
 	}
 }
 
+// TestCompactAmidCommit: a commit that is under way while what was written is brought over is in the new file.
+func TestCompactAmidCommit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	text := hollow(t, path, 2)
+	s := open(t, path, Options{})
+	begun, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	held := func(write func(*bbolt.Tx) error) error {
+		return s.db.Load().Update(func(tx *bbolt.Tx) error {
+			err := write(tx)
+			close(begun)
+			<-release
+			return err
+		})
+	}
+	var commit, end sync.Once
+	s.compaction.at = func(step string) error {
+		commit.Do(func() {
+			go func() {
+				ended <- s.commits.between(func() error {
+					s.Count(traceOf(text), from(7000))
+					return s.commits.write(s, held, true)
+				})
+			}()
+			<-begun
+		})
+		if step == "catching up" {
+			end.Do(func() { close(release) })
+		}
+		return nil
+	}
+	_, err := s.Compact(t.Context(), nil)
+	end.Do(func() { close(release) }) // it went wrong before
+	if err := errors.Join(err, <-ended, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path, Options{})
+	defer s.Close()
+	if ev := s.Judge(traceOf(text), from(7000)); !ev.Known || ev.Copies != 17 {
+		t.Errorf("what was written meanwhile: %+v", ev)
+	}
+}
+
 // TestCompactFails at each step: the store goes on with the old file, where all is written, and the next compaction works.
 func TestCompactFails(t *testing.T) {
 	dir := t.TempDir()

@@ -435,7 +435,6 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, al
 	s.mu.Unlock()
 	taken.begun = began
 	todo = append(rowsOf(began), todo...)
-	s.compaction.journal.note(todo)
 	err := update(func(tx *bbolt.Tx) error {
 		for _, p := range todo {
 			b := tx.Bucket(p.bucket)
@@ -452,6 +451,7 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, al
 		}
 		return nil
 	})
+	s.compaction.journal.note(todo) // not before: who brings it over meanwhile would find what it was
 	if err != nil {
 		s.mu.Lock()
 		s.changes.restore(&taken)

@@ -28,7 +28,7 @@ func (j *journal) end() {
 	j.keys = nil
 }
 
-// note says what is going to be written.
+// note says what was written, or may have been.
 func (j *journal) note(todo []keyValue) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
