@@ -36,6 +36,8 @@ type cluster struct {
 // inCore says whether an element belongs to what the members have in common, and how much it counts.
 func (c *cluster) inCore(e element) float64 {
 	switch {
+	case e.count == 0: // all who had it were forgotten
+		return 0
 	case c.copies == 1:
 		return 1
 	case e.count < 2 && c.copies == 2:

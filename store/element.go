@@ -87,13 +87,16 @@ func (p elements) len() int {
 	return int(binary.LittleEndian.Uint16(p[1:]))
 }
 
+// counted says whether they have counts.
+func (p elements) counted() bool { return p != nil && p[0] == 1 }
+
 // id is the id of one.
 func (p elements) id(i int) uint32 { return binary.LittleEndian.Uint32(p[elementsHead+4*i:]) }
 
 // at is one but for its weight.
 func (p elements) at(i int) element {
 	e := element{id: p.id(i), count: 1, since: 1}
-	if p[0] == 1 {
+	if p.counted() {
 		counts := p[elementsHead+4*p.len()+2*i:]
 		e.count, e.since = counts[0], counts[1]
 	}
@@ -108,7 +111,7 @@ func (p elements) appendTo(out []element) []element {
 	}
 	ids, rest := p[elementsHead:elementsHead+4*n], p[elementsHead+4*n:]
 	var counts []byte
-	if p[0] == 1 {
+	if p.counted() {
 		counts, rest = rest[:2*n], rest[2*n:]
 	}
 	codes, others := rest[:(n+3)/4], rest[(n+3)/4:]

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -94,4 +96,34 @@ func TestMergedIDsLead(t *testing.T) {
 	if st := s.Stats(); st.Clusters != 1 {
 		t.Errorf("%+v", st)
 	}
+}
+
+// TestForgottenFeaturesCountNoMore: what only a forgotten message had of a cluster resembles nothing any more, also after the
+// records were read anew.
+func TestForgottenFeaturesCountNoMore(t *testing.T) {
+	w := newWriter(31)
+	common, rest := w.text(100), w.text(100)
+	both := append(slices.Clone(common), rest...)
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	s := open(t, path, Options{Key: []byte("a key for tests")})
+	s.Count(traceOf(common), from(1))
+	before := s.Judge(traceOf(common), from(50))
+	s.Count(traceOf(both), from(2))
+	if ev := s.Judge(traceOf(rest), from(50)); !ev.Member || ev.Copies != 3 {
+		t.Fatalf("nothing is shown: %+v", ev)
+	}
+	s.Forget(traceOf(both), from(2))
+	for _, when := range []string{"at once", "read anew"} {
+		if ev := s.Judge(traceOf(rest), from(50)); ev.Member {
+			t.Errorf("%s: what is forgotten: %+v", when, ev)
+		}
+		if ev := s.Judge(traceOf(common), from(50)); ev.Copies != 2 || ev.InCore < before.InCore-0.01 || ev.Score < 0.99*before.Score {
+			t.Errorf("%s: what is left: %+v, before %+v", when, ev, before)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, path, Options{})
+	}
+	s.Close()
 }

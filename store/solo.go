@@ -50,10 +50,10 @@ const (
 // at is what a handle stands for.
 func (m *memory) at(h uint32) *solo { return &m.slab[h/slabSize][h%slabSize] }
 
-// alone says whether the cluster is kept as a solo. What a damaged record or a peer says may have more features than any
-// message.
+// alone says whether the cluster is kept as a solo. One of which others were forgotten may have features that it has but in part;
+// what a damaged record or a peer says may have more of them than any message.
 func (c *cluster) alone() bool {
-	return c.copies == 1 && c.label == None && c.name == nil && c.elements.len() <= mostAlone
+	return c.copies == 1 && c.label == None && c.name == nil && c.elements.len() <= mostAlone && !c.elements.counted()
 }
 
 // mostAlone is how many features are kept of a message at most.
