@@ -247,7 +247,7 @@ func (p *postings) removeNear(id, cluster uint32, unknown int) {
 	}
 	size := s.size()
 	i := home(tag, size)
-	homes := home(tag|1<<unknown-1, size) - i // beyond the first that it may have
+	homes := home(tag|(1<<unknown-1), size) - i // beyond the first that it may have
 	for far := 0; far <= size; far++ {
 		x := s.get(i)
 		if x == 0 && far >= homes || x != 0 && away(tagOf(x), i, size) < far-homes {

@@ -40,3 +40,20 @@ func entries(p *postings) (n int) {
 	}
 	return n
 }
+
+// TestNearIsRemoved: a feature of which the lowest bits are not known is found wherever these let it lie, in small shards and in
+// large ones.
+func TestNearIsRemoved(t *testing.T) {
+	for _, n := range []uint32{2, 20, 200, 1 << tagBits / 4, 1 << tagBits / 2} {
+		var p postings
+		for i := range n {
+			p.add(1<<tagBits/n*i, i)
+		}
+		for i := range n {
+			p.removeNear(1<<tagBits/n*i>>nearBits<<nearBits, i, nearBits)
+		}
+		if left := entries(&p); left > 0 {
+			t.Errorf("%d of %d features are left", left, n)
+		}
+	}
+}
