@@ -258,6 +258,7 @@ func (s *Store) takeDrop(e *Entry, dropped map[uint64]bool) {
 	for k := range p.their {
 		if k.Item == e.Item {
 			delete(p.their, k)
+			s.changes.share(k)
 		}
 	}
 	if p.own != nil && p.mine == e.Item {

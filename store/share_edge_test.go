@@ -143,3 +143,47 @@ func TestWhatIsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// What is gone of a cluster does not come back when the store is opened again, in the cluster that it was made one with: whether
+// it was let go here, or people on another node dropped it.
+func TestGoneOfOneStaysGone(t *testing.T) {
+	for _, byPeople := range []bool{false, true} {
+		x := newSite(t, 2, 1)
+		a, b := x.nodes[0], x.nodes[1]
+		x.countAt(b, 1, 1)
+		x.quiet()
+		one := b.heldKeys(KindPart)[0]
+		if !byPeople {
+			x.countAt(a, 1, 2) // a cluster of two parts
+		}
+		x.countAt(a, 2, 3)
+		other := a.x.number(a.s.lastSeq - 1)
+		steps := []func(){
+			func() { a.Apply([]Entry{x.edgeOf(one, Key{Item: other})}, false) },
+			func() { a.Apply([]Entry{{Key{one.Item, 77, KindDrop}, 9, forever, []byte{valueVersion}}}, false) },
+		}
+		if !byPeople {
+			steps[1], steps[0] = steps[0], func() {
+				a.s.mu.Lock()
+				defer a.s.mu.Unlock()
+				h, _ := a.s.memory.handle(a.x.seqHere(one.Item))
+				a.s.drop(h)
+			}
+		}
+		for _, step := range steps {
+			if err := a.s.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			step()
+		}
+		x.reopen(a)
+		if p, ok := a.s.entry(Key{other, a.x.node, KindPart}); !ok || p.Value == nil {
+			t.Errorf("by people %v: the part of the other one: %+v, %v", byPeople, p, ok)
+		}
+		x.countAt(a, 2, 4)
+		a.Changes(100)
+		if c := a.s.Campaigns(Biggest, 0); len(c) != 1 || c[0].Copies != 2 {
+			t.Errorf("by people %v: %+v", byPeople, c)
+		}
+	}
+}

@@ -337,6 +337,11 @@ func (s *Store) dropped(seq uint64) {
 	if n, ok := s.shared.part(seq); ok {
 		s.unsay(KindPart, n)
 	}
+	if p := s.shared.parts[seq]; p != nil {
+		for k := range p.their {
+			s.changes.share(k) // else the file would have its value, for whatever takes the cluster up
+		}
+	}
 	delete(s.shared.parts, seq)
 }
 
