@@ -61,6 +61,7 @@ func (s *Store) expired(before int64) iter.Seq[struct{}] {
 			if _, ok := s.memory.handle(s.now(seq)); !ok && !s.linked(seq) {
 				delete(s.moved, seq)
 				s.changes.cluster(seq)
+				s.leadsNowhere(seq)
 			}
 			if !pause(1) {
 				return

@@ -150,6 +150,7 @@ func (s *Store) takePart(e *Entry, is decoded, touched map[uint64]bool) error {
 func (s *Store) found(seq uint64, p *portion) {
 	c := &cluster{seq: seq, copies: p.copies}
 	c.fill(p)
+	s.nameAgain(seq)
 	s.hear(c)
 	s.begin(c)
 	s.changes.cluster(seq)
@@ -238,9 +239,9 @@ func (s *Store) connect(a, b uint64, found bool) {
 		s.mergeOne(ha, hb, found)
 		return
 	}
+	s.oneOf(a, b)
 	s.moved[b] = a
 	s.changes.cluster(b)
-	s.oneOf(a, b)
 	if okA {
 		s.hear(s.whole(a))
 	}

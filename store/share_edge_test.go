@@ -187,3 +187,36 @@ func TestGoneOfOneStaysGone(t *testing.T) {
 		}
 	}
 }
+
+// Two clusters that an edge made one are so again when both come again after they were gone, and the id that they are shown by
+// is known, also after a start.
+func TestOneAgain(t *testing.T) {
+	x, told := solosOf(t, 2)
+	n := x.nodes[1]
+	n.Apply(told, false)
+	n.Apply([]Entry{x.edgeOf(told[1].Key, told[0].Key)}, false)
+	gone := slices.Clone(told)
+	for i := range gone {
+		gone[i].Stamp, gone[i].Value = told[i].Stamp+1000, nil
+	}
+	n.Apply(gone, false)
+	x.now = x.now.Add(30 * 24 * time.Hour)
+	n.Sweep()
+	if held := n.heldKeys(KindPart); len(held) > 0 || n.s.Stats().Clusters > 0 {
+		t.Fatalf("%d parts and %d clusters are left", len(held), n.s.Stats().Clusters)
+	}
+	for i := range told {
+		told[i].Stamp, told[i].Until = told[i].Stamp+2000, forever
+	}
+	n.Apply(told, false)
+	for range 2 {
+		all := n.s.Campaigns(Biggest, 0)
+		if len(all) != 1 || all[0].Copies != 2 {
+			t.Fatalf("%+v", all)
+		}
+		if c, err := n.s.Campaign(all[0].ID); err != nil || c.Copies != 2 {
+			t.Errorf("%+v: %v", c, err)
+		}
+		x.reopen(n)
+	}
+}

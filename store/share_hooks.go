@@ -168,6 +168,8 @@ func (x *pooled) link(k Key, edge []byte) {
 // oneOf makes one of what is known of two clusters that become one, by their seq.
 func (s *Store) oneOf(a, b uint64) {
 	x := s.shared
+	s.nameAgain(a)
+	s.nameAgain(b)
 	x.least[a] = min(x.leastOf(a), x.leastOf(b))
 	delete(x.least, b)
 	wa, wb := x.words[a], x.words[b]
@@ -361,4 +363,25 @@ func (s *Store) discarded(seqs map[uint64]bool) {
 // come before what it connects.
 func (s *Store) linked(seq uint64) bool {
 	return s.shared != nil && s.shared.linked[s.shared.number(seq)]
+}
+
+// leadsNowhere comes after it is forgotten that a cluster was merged away.
+func (s *Store) leadsNowhere(seq uint64) {
+	if s.shared != nil {
+		s.unname(s.shared.number(seq))
+	}
+}
+
+// nameAgain comes before a cluster that may have been gone is named: the least of its members may be forgotten meanwhile.
+func (s *Store) nameAgain(seq uint64) {
+	x := s.shared
+	if least, ok := x.least[seq]; !ok || s.now(x.seqHere(least)) == seq {
+		return
+	}
+	delete(x.least, seq)
+	for from := range s.moved {
+		if s.now(from) == seq {
+			x.least[seq] = min(x.leastOf(seq), x.number(from))
+		}
+	}
 }

@@ -207,21 +207,32 @@ func (s *Store) release(k Key) {
 	case KindEdge:
 		delete(x.linked, k.Item)
 		delete(x.linked, to)
+		s.unname(k.Item)
+		s.unname(to)
 	case KindFit:
 		delete(x.fits, k.Origin)
 	case KindPart:
-		seq := x.seqHere(k.Item)
-		if at := x.parts[s.now(seq)]; at != nil {
+		if at := x.parts[s.now(x.seqHere(k.Item))]; at != nil {
 			delete(at.their, k) // counts stay what they are until the next change
 		}
-		if _, lives := s.memory.handle(s.now(seq)); !lives && x.local[k.Item] != 0 {
-			delete(x.local, k.Item)
-			delete(x.born, seq)
-			delete(x.words, seq)
-			delete(x.least, seq)
-			s.changes.share(seqKey(k.Item))
-		}
+		s.unname(k.Item)
 	}
+}
+
+// unname lets go the number of a foreign cluster that is gone, unless it leads to another one, or an edge does to it: that one's
+// public id may be made of the number.
+func (s *Store) unname(number uint64) {
+	x := s.shared
+	seq := x.local[number]
+	_, lives := s.memory.handle(s.now(seq))
+	if _, moved := s.moved[seq]; seq == 0 || lives || moved || x.linked[number] {
+		return
+	}
+	delete(x.local, number)
+	delete(x.born, seq)
+	delete(x.words, seq)
+	delete(x.least, seq)
+	s.changes.share(seqKey(number))
 }
 
 // Lost says that another node's entry is not with the broker any more, so that it is let go.
