@@ -107,3 +107,31 @@ func TestSolosAreWrittenAgain(t *testing.T) {
 		t.Errorf("%d clusters", n)
 	}
 }
+
+// What is there again while the commit that takes it out is under way is written by the next.
+func TestBegunAgainAmidCommit(t *testing.T) {
+	x, told := solosOf(t, 1)
+	b := x.nodes[1]
+	b.Apply(told, false)
+	gone, again := told[0], told[0]
+	gone.Stamp, gone.Value = told[0].Stamp+1, nil
+	again.Stamp = told[0].Stamp + 2
+	err := b.s.commits.between(func() error {
+		b.Apply([]Entry{gone}, false)
+		return b.s.commits.write(b.s, func(write func(*bbolt.Tx) error) error {
+			b.Apply([]Entry{again}, false)
+			return b.s.db.Load().Update(write)
+		}, true)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.s.close(fewToSnapshot); err != nil {
+		t.Fatal(err)
+	}
+	b.s = open(t, b.path, Options{Background: quickBackground(), OnError: func(err error) { t.Error(err) }})
+	x.share(b, "b")
+	if e := b.Entries([]Key{told[0].Key}); len(e) != 1 || e[0].Value == nil || b.s.Stats().Clusters != 1 {
+		t.Errorf("%+v, %d clusters", e, b.s.Stats().Clusters)
+	}
+}

@@ -22,14 +22,18 @@ func (s *Store) written(done *changes) {
 	for some := range slices.Chunk(done.begun, lockedFor) {
 		s.mu.Lock()
 		for i := range some {
-			delete(s.unwritten.records, some[i].seq)
+			if _, again := s.changes.clusters[some[i].seq]; !again {
+				delete(s.unwritten.records, some[i].seq)
+			}
 		}
 		s.mu.Unlock()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for seq := range done.clusters {
-		delete(s.unwritten.records, seq)
+		if _, again := s.changes.clusters[seq]; !again { // one of another node may be gone and there again
+			delete(s.unwritten.records, seq)
+		}
 	}
 	for key := range done.messages {
 		if _, again := s.changes.messages[key]; !again {
