@@ -236,20 +236,23 @@ func (s *Store) refill(seq uint64, p *portion) {
 	s.changes.cluster(seq)
 }
 
-// lead lets features lead to a cluster instead of those that it had.
+// lead lets features lead to a cluster instead of those that it had. Two of a cluster may have the same id.
 func (m *memory) lead(h uint32, was, is []element) {
-	had := make(map[uint32]bool, len(was))
+	had := make(map[uint32]int, len(was))
 	for _, e := range was {
-		had[e.id] = true
+		had[e.id]++
 	}
 	for _, e := range is {
-		if !had[e.id] {
+		if had[e.id] > 0 {
+			had[e.id]--
+		} else {
 			m.post.add(e.id, h)
 		}
-		delete(had, e.id)
 	}
-	for id := range had {
-		m.post.remove(id, h)
+	for id, n := range had {
+		for range n {
+			m.post.remove(id, h)
+		}
 	}
 }
 

@@ -57,3 +57,24 @@ func TestNearIsRemoved(t *testing.T) {
 		}
 	}
 }
+
+// TestLeadIsExact: features lead to a cluster as often as it has them, whatever it had before.
+func TestLeadIsExact(t *testing.T) {
+	sets := [][]element{{{id: 2}, {id: 2}, {id: 4}}, {{id: 2}, {id: 2}, {id: 6}}, {{id: 2}, {id: 4}}, {{id: 4}, {id: 4}}, {}}
+	for _, was := range sets {
+		for _, is := range sets {
+			var m memory
+			m.lead(7, nil, was)
+			m.lead(7, was, is)
+			want := map[uint32]int{}
+			for _, e := range is {
+				want[e.id]++
+			}
+			for _, id := range []uint32{2, 4, 6} {
+				if got := len(m.post.holders(id)); got != want[id] {
+					t.Errorf("from %v to %v: feature %d leads there %d times", was, is, id, got)
+				}
+			}
+		}
+	}
+}
