@@ -161,7 +161,7 @@ func TestNextHopForms(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	if _, err := New(Config{NextHop: "maildir:" + filepath.Join(dir, "m")}); err != nil {
+	if _, err := New(Config{NextHop: "maildir:" + filepath.Join(dir, "5 %")}); err != nil {
 		t.Error(err)
 	}
 }

@@ -107,27 +107,24 @@ func number(s string) int64 {
 // parseNextHop makes what Config.NextHop describes.
 func parseNextHop(s *Server) (nextHop, error) {
 	raw := s.cfg.NextHop
-	u, err := url.Parse(raw)
-	if err != nil {
-		return nil, nextHopError(raw, "not a URL")
-	}
-	switch u.Scheme {
+	scheme, rest, _ := strings.Cut(raw, ":")
+	switch scheme {
 	case "smtp", "lmtp":
-		if u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
-			return nil, nextHopError(raw, "want "+u.Scheme+"://host:port")
+		u, err := url.Parse(raw)
+		if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
+			return nil, nextHopError(raw, "want "+scheme+"://host:port")
 		}
 		port := u.Port()
 		if port == "" {
-			port = map[string]string{"smtp": "25", "lmtp": "24"}[u.Scheme]
+			port = map[string]string{"smtp": "25", "lmtp": "24"}[scheme]
 		}
-		return newPool(s, "tcp", net.JoinHostPort(u.Hostname(), port), u.Scheme == "lmtp"), nil
+		return newPool(s, "tcp", net.JoinHostPort(u.Hostname(), port), scheme == "lmtp"), nil
 	case "lmtp+unix", "maildir":
-		path, ok := strings.CutPrefix(raw, u.Scheme+":")
-		path = "/" + strings.TrimLeft(path, "/")
-		if !ok || path == "/" || u.Host != "" {
-			return nil, nextHopError(raw, "want "+u.Scheme+":/path")
+		path := "/" + strings.TrimLeft(rest, "/")
+		if path == "/" || strings.HasPrefix(rest, "//") && !strings.HasPrefix(rest, "///") { // behind two a host stands
+			return nil, nextHopError(raw, "want "+scheme+":/path")
 		}
-		if u.Scheme == "maildir" {
+		if scheme == "maildir" {
 			return newMaildir(s, path)
 		}
 		return newPool(s, "unix", path, true), nil
