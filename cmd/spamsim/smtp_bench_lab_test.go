@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -91,21 +92,23 @@ func comeAtRandom(b *testing.B, addr string, mails [][]byte, every time.Duration
 	return out
 }
 
-// BenchmarkPassThrough is how many messages of 5 KB a second smtp-source sends to smtp-sink, straight and through the proxy with
-// judging off, on ten kept connections and with a new connection for each message.
+// BenchmarkPassThrough is how many messages of 5 KB a second smtp-source sends to smtp-sink: straight, through a blind copy of octets
+// and through the proxy with judging off; on kept connections, or with a new one for each message, so many at a time.
 func BenchmarkPassThrough(b *testing.B) {
 	lab.Need(b, "postfix")
 	sink := startSmtpSink(b)
-	proxy := serveProxy(b, smtpproxy.Config{NextHop: "smtp://" + sink, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	for _, kept := range []bool{true, false} {
-		for _, way := range []struct{ name, addr string }{{"direct", sink}, {"proxy", proxy}} {
-			args := []string{"-s", "10", "-m", "", "-l", "5000", "-f", "a@lab.test", "-t", "b@lab.test", way.addr}
-			name := way.name + "/new"
-			if kept {
-				args, name = append([]string{"-d"}, args...), way.name+"/kept"
-			}
-			b.Run(name, func(b *testing.B) {
-				args[slices.Index(args, "-m")+1] = strconv.Itoa(b.N)
+	ways := []struct{ name, addr string }{
+		{"direct", sink},
+		{"copy", blindCopy(b, sink)},
+		{"proxy", serveProxy(b, smtpproxy.Config{NextHop: "smtp://" + sink, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
+	}
+	for _, load := range []struct {
+		name string
+		args []string
+	}{{"kept10", []string{"-d", "-s", "10"}}, {"new10", []string{"-s", "10"}}, {"new50", []string{"-s", "50"}}} {
+		for _, way := range ways {
+			b.Run(load.name+"/"+way.name, func(b *testing.B) {
+				args := append(load.args, "-m", strconv.Itoa(b.N), "-l", "5000", "-f", "a@lab.test", "-t", "b@lab.test", way.addr)
 				if out, err := exec.Command("/usr/sbin/smtp-source", args...).CombinedOutput(); err != nil {
 					b.Fatalf("%v: %s", err, out)
 				}
@@ -113,6 +116,39 @@ func BenchmarkPassThrough(b *testing.B) {
 			})
 		}
 	}
+}
+
+// blindCopy carries octets between its clients and an address, whatever they mean.
+func blindCopy(b *testing.B, to string) (addr string) {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	carry := func(to, from net.Conn) {
+		_, _ = io.Copy(to, from)
+		_ = to.(*net.TCPConn).CloseWrite()
+	}
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close()
+				hop, err := net.Dial("tcp", to)
+				if err != nil {
+					return // smtp-source says that it was cut off
+				}
+				defer hop.Close()
+				go carry(hop, client)
+				carry(client, hop)
+			}()
+		}
+	}()
+	return l.Addr().String()
 }
 
 // startSmtpSink starts Postfix's smtp-sink, which ends with the benchmark.
