@@ -185,7 +185,8 @@ func sortLeads(leads []lead) []lead {
 	return sorted
 }
 
-// addSome adds many at once, in their order.
+// addSome adds many at once, in their order. What it reads of the index and of its lists lies in as many places of memory, which
+// are asked for before they are needed (see findAll).
 func (p *postings) addSome(leads []lead) {
 	touched := byte(0)
 	for some := range slices.Chunk(leads, leadsAhead) {
@@ -195,13 +196,18 @@ func (p *postings) addSome(leads []lead) {
 			}
 		}
 		for _, l := range some {
+			if ref, n := p.find1(l.id); n > 1 {
+				touched |= p.lists.at(ref)[0]
+			}
+		}
+		for _, l := range some {
 			p.add(l.id, l.cluster)
 		}
 	}
 	p.touched = touched
 }
 
-// leadsAhead is how many places of the index are asked for before the first is needed (see findAll).
+// leadsAhead is how many places are asked for before the first is needed.
 const leadsAhead = 32
 
 // A soloReader makes solos of records without making clusters of them first.

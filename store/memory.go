@@ -30,6 +30,7 @@ type scratch struct {
 	elements []element
 	common   []holders
 	leads    []uint16 // places of features in a query
+	noted    []lead   // of one cluster
 	found    []found  // for each of leads
 	glances  [maxVerified]glance
 	matches  [maxVerified]match
@@ -143,7 +144,7 @@ const manyLive = 1_000_000
 const (
 	rareHolders = 16
 	minWork     = 512
-	maxWork     = 1024
+	maxWork     = 4096
 )
 
 // holders are the clusters that hold a common feature, n of them, and its weight.

@@ -87,7 +87,7 @@ func TestSameVerdicts(t *testing.T) {
 // TestReach: up to a million clusters the work is bounded alike, beyond it grows with them, up to what a message keeps.
 func TestReach(t *testing.T) {
 	for _, c := range []struct{ live, leading, work int }{
-		{0, 48, 512}, {1_000_000, 48, 512}, {1_500_000, 72, 768}, {2_000_000, 96, 1024}, {10_000_000, 128, 1024},
+		{0, 48, 512}, {1_000_000, 48, 512}, {1_500_000, 72, 768}, {2_000_000, 96, 1024}, {6_000_000, 128, 3072}, {10_000_000, 128, 4096},
 	} {
 		m := memory{live: c.live}
 		if leading, work := m.reach(); leading != c.leading || work != c.work {

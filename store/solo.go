@@ -194,13 +194,15 @@ func (m *memory) raise(s *solo, c *cluster) {
 
 // note lets features lead to a cluster: first those that lead to a solo, then the others.
 func (m *memory) note(h uint32, es []element, first bool) {
-	n := 0
+	n, leads := 0, m.scratch.noted[:0]
 	for _, e := range es {
 		if e.id&octetBit == 0 {
 			n++
 		}
 		if first == (e.id&octetBit != 0 || n <= posted) {
-			m.post.add(e.id, h)
+			leads = append(leads, lead{e.id, h})
 		}
 	}
+	m.post.addSome(leads)
+	m.scratch.noted = leads
 }
