@@ -502,3 +502,17 @@ func TestMemoryBudget(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// TestHeaderEndsBetweenReads: the empty line that ends a header may come in two pieces.
+func TestHeaderEndsBetweenReads(t *testing.T) {
+	in := &incoming{msg: &held{}}
+	for _, c := range []struct {
+		more string
+		want bool
+	}{{"A: b\r\n", true}, {"\r", true}, {"\nbody\r\n", false}} {
+		in.msg.raw = append(in.msg.raw, c.more...)
+		if got := in.inHeader(); got != c.want {
+			t.Errorf("%q: in the header: %v, want %v", in.msg.raw, got, c.want)
+		}
+	}
+}
