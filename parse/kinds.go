@@ -98,7 +98,7 @@ func settleKinds(blocks []Block, answers bool) []Block {
 		if b.Kind != Body {
 			n[b.Kind] += countWords(b.Text, math.MaxInt)
 			introduced = introduced || answers && b.Kind == Quote && introduction(b.Text)
-			answered = answered || answers && b.Kind == Quote && attribution(b.Text)
+			answered = answered || b.Kind == Quote && attribution(b.Text)
 		}
 	}
 	if max(n[Quote], n[Signature], n[Footer]) < worthHiding {
