@@ -148,6 +148,9 @@ func TestUnreadableFolder(t *testing.T) {
 	if d := cmp.Diff([]string{`folder/a "before"`, `folder/z "after"`}, got[1:]); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
+	for range Read([]string{filepath.Join(dir, "folder")}, Options{}) {
+		break // at the error: to go on would be a panic
+	}
 }
 
 // TestPipes: pipes, sockets and devices in folders are passed over, since the reading of one might never end; a pipe that is
