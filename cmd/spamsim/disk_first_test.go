@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -26,6 +27,9 @@ func TestDiskFullAtFirst(t *testing.T) {
 		full++
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%d pages: %v", pages, err)
+		}
+		if _, err := os.Stat(path + ".compact"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%d pages: what was begun keeps its room: %v", pages, err)
 		}
 		for _, o := range []store.Options{{ReadOnly: true}, {}} {
 			if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%d", 16<<20)); err != nil {
