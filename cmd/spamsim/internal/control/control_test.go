@@ -227,6 +227,24 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestRefusalIsHeard sends more than the limit and than a socket takes ahead, and reads only then, on a connection that is to be
+// closed.
+func TestRefusalIsHeard(t *testing.T) {
+	const limit = 2 << 20
+	conn, err := net.Dial("unix", serve(t, &record{}, limit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "POST /check HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		limit+1, strings.Repeat("x", limit+1)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 413") {
+		t.Errorf("%.60q, %v", answer, err)
+	}
+}
+
 // TestChunkedBody sends a body whose length is not told: the limit holds all the same.
 func TestChunkedBody(t *testing.T) {
 	r := &record{}

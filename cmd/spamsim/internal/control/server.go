@@ -106,6 +106,9 @@ func (h *handler) message(do func(r *http.Request, raw []byte) (any, error)) htt
 func (h *handler) body(limit int64, do func(r *http.Request, body []byte) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > limit {
+			if r.Header.Get("Expect") == "" { // else the client waits to hear whether it should begin
+				discard(r.Body, limit)
+			}
 			answer(w, nil, ErrTooLarge)
 			return
 		}
@@ -124,6 +127,10 @@ func (h *handler) body(limit int64, do func(r *http.Request, body []byte) (any, 
 		answer(w, v, err)
 	}
 }
+
+// discard reads what a client sends that will be refused, within reason. One that wants its connection closed is closed on while it
+// writes otherwise, and on a Unix socket never sees the answer.
+func discard(body io.Reader, limit int64) { _, _ = io.CopyN(io.Discard, body, 2*limit) }
 
 // bodyError says why a body could not be read.
 func bodyError(err error) error {
