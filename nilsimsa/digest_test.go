@@ -6,9 +6,14 @@ import (
 	"testing"
 )
 
-// Every cut of a short text in two, and pieces of every size of a longer one: the fast path begins and ends at all places.
+// Every cut of a short text in two, and pieces of every size of a longer one: each path begins and ends at all places.
 func TestCuts(t *testing.T) {
-	text := randomText(7, 300)
+	eachPath(func(path string) {
+		t.Run(path, func(t *testing.T) { testCuts(t, randomText(7, 700)) })
+	})
+}
+
+func testCuts(t *testing.T, text []byte) {
 	for n := 0; n <= 60; n++ {
 		want := Plain(text[:n])
 		if got := Sum(text[:n]); got != want {

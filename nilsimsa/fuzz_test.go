@@ -7,25 +7,28 @@ import (
 )
 
 func addTexts(f *testing.F, add func(text []byte)) {
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 11, 12, 15, 16, 17, 36, 100, 1000} {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 11, 12, 15, 16, 17, 36, 100, 259, 260, 1000, 5000} {
 		add(randomText(uint64(n)+1, n))
 	}
 	add([]byte(strings.Repeat("=", 70)))
 	add([]byte("The quick brown fox jumps over the lazy dog.\r\n"))
 }
 
-// The fast path counts what the plain loop counts.
+// Each path counts what the plain loop counts.
 func FuzzSum(f *testing.F) {
 	addTexts(f, func(text []byte) { f.Add(text) })
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var d Digest
-		d.Write(text)
-		if got, _ := d.Counts(); got != plainCounts(text) {
-			t.Fatalf("%d bytes: buckets %v, want %v", len(text), got, plainCounts(text))
-		}
-		if got, want := Sum(text), Plain(text); got != want || d.Code() != want {
-			t.Fatalf("%d bytes: %v, want %v", len(text), got, want)
-		}
+		counts, want := plainCounts(text), Plain(text)
+		eachPath(func(path string) {
+			var d Digest
+			d.Write(text)
+			if got, _ := d.Counts(); got != counts {
+				t.Fatalf("%s, %d bytes: buckets %v, want %v", path, len(text), got, counts)
+			}
+			if got := Sum(text); got != want || d.Code() != want {
+				t.Fatalf("%s, %d bytes: %v, want %v", path, len(text), got, want)
+			}
+		})
 	})
 }
 

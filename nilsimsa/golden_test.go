@@ -76,9 +76,11 @@ func codeRows(t *testing.T) []codeRow {
 
 func TestGoldenCodes(t *testing.T) {
 	for _, row := range codeRows(t) {
-		if got := Sum(row.Input).String(); got != row.Code {
-			t.Errorf("%s: %s, want %s", row.Name, got, row.Code)
-		}
+		eachPath(func(path string) {
+			if got := Sum(row.Input).String(); got != row.Code {
+				t.Errorf("%s: %s gives %s, want %s", row.Name, path, got, row.Code)
+			}
+		})
 		if got := Plain(row.Input).String(); got != row.Code {
 			t.Errorf("%s: the plain loop gives %s, want %s", row.Name, got, row.Code)
 		}
@@ -134,9 +136,11 @@ func TestGoldenBig(t *testing.T) {
 			"2ef1b4be81a0908af9e1ed60f9a65a575dc07a6f71022349b80a3128f08f2fdf"},
 	}
 	for _, test := range tests {
-		if got := Sum(test.text).String(); got != test.code {
-			t.Errorf("%s: %s, want %s", test.name, got, test.code)
-		}
+		eachPath(func(path string) {
+			if got := Sum(test.text).String(); got != test.code {
+				t.Errorf("%s: %s gives %s, want %s", test.name, path, got, test.code)
+			}
+		})
 	}
 }
 

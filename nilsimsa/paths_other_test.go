@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package nilsimsa
+
+func eachPath(test func(path string)) { test("words") }
