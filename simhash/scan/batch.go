@@ -7,7 +7,8 @@ import (
 
 const (
 	batch = 16 // queries in one pass: their tables take 8 KB, a quarter of a processor's first cache
-	chunk = 64 // codes that are spread out at a time
+	chunk = 64 // codes that are compared at a time
+	step  = chunk / lanes
 )
 
 // A nibbles has the codes of a chunk spread out: at [h][j] group j of four bits of each of 32 codes, half h of the chunk, in
@@ -44,6 +45,29 @@ const line = 64
 // far is the distance from which on the kernel for several queries, which counts modulo 256, says nothing of use.
 const far = 255
 
+// compare searches for up to batch codes in one pass, all of which have no hit yet.
+func (s *Set) compare(codes [][4]uint64, hits []Hit) {
+	var queries [batch][4]uint64
+	var limits [batch]uint64
+	copy(queries[:], codes)
+	for i := range hits {
+		limits[i] = uint64(hits[i].Distance)
+	}
+	done := 0
+	for ; done+step <= s.n/lanes; done += step {
+		blocks := (*[step]block)(s.blocks[done:])
+		next := &s.blocks[min(done+2*step, len(s.blocks)-1)] // the next chunk but one: the memory is slower than a turn
+		for found := belowAVX512(blocks, &queries, &limits, len(codes), next); found != 0; found &= found - 1 {
+			i := bits.TrailingZeros64(found)
+			s.searchBlocks(done, done+step, &codes[i], &hits[i])
+			limits[i] = uint64(hits[i].Distance)
+		}
+	}
+	for i := range codes {
+		s.search(done, &codes[i], &hits[i])
+	}
+}
+
 // lookUp searches for up to batch codes in one pass, all of which have no hit yet.
 func (s *Set) lookUp(codes [][4]uint64, hits []Hit) {
 	var t tables
@@ -52,7 +76,6 @@ func (s *Set) lookUp(codes [][4]uint64, hits []Hit) {
 		t.set(i, &codes[i])
 		limits[i] = far
 	}
-	const step = chunk / lanes
 	var room [unsafe.Sizeof(nibbles{}) + line]byte
 	spread := (*nibbles)(unsafe.Pointer(&room[line-uintptr(unsafe.Pointer(&room))%line]))
 	done := 0

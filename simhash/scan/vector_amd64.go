@@ -2,7 +2,7 @@ package scan
 
 import "golang.org/x/sys/cpu"
 
-// vector says whether the kernels of AVX2 are used.
+// vector says whether there are kernels: those of AVX2, which every processor with AVX-512 has too.
 var vector = cpu.X86.HasAVX2
 
 // readAVX2 reads n blocks, n at least 1, and returns the OR of their words. It neither compares nor fetches ahead, which
@@ -20,7 +20,7 @@ func nearerAVX2(blocks *block, n int, code *[4]uint64, distance int) int
 // spreadAVX2 spreads the codes of a chunk out by groups of four bits.
 //
 //go:noescape
-func spreadAVX2(blocks *[chunk / lanes]block, out *nibbles)
+func spreadAVX2(blocks *[step]block, out *nibbles)
 
 // belowAVX2 compares a chunk with four times fours queries, fours 1 to batch/4. Bit i of the result is set where a code's
 // distance from query i, modulo 256, is less than limits[i]. Meanwhile it fetches the blocks from next on.

@@ -136,7 +136,7 @@ done:
 	VPAND   nibble<>(SB), Y8, Y8   \
 	VMOVDQU Y8, offset+32(DI)
 
-// func spreadAVX2(blocks *[chunk / lanes]block, out *nibbles)
+// func spreadAVX2(blocks *[step]block, out *nibbles)
 //
 // Each turn takes one word of 32 codes, eight registers of four codes, and turns them so that each register has one byte of
 // all 32: bytes of two registers are interleaved, then pairs, fours and eights of them. The order of the codes in
