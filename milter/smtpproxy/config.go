@@ -88,7 +88,7 @@ type Config struct {
 	BareLF       BareLF
 	MaxMessage   int64 // octets of a message that is taken at all; 0 leaves it to the next hop
 	MaxJudged    int   // octets of a message that is judged, default 10 MiB; a larger one streams on, skipped, after its header
-	MemoryBudget int64 // octets of all messages held at one time, default 256 MiB; beyond it 452
+	MemoryBudget int64 // octets of all messages held at one time, default 256 MiB, room for one at least; beyond it 452
 	MaxConns     int   // connections open at once, default 250; a further client gets 421, or one that was silent for Timeouts.Busy
 	MaxConnsPer  int   // of one network (/24, IPv6 /64) that is not trusted, default 50
 	MaxJudging   int   // messages judged at once, default 4 for each processor; further ones wait
@@ -130,6 +130,7 @@ func (c *Config) fill() {
 	}
 	or(&c.MaxJudged, defaultMaxJudged)
 	or(&c.MemoryBudget, defaultBudget)
+	c.MemoryBudget = max(c.MemoryBudget, int64(c.MaxJudged)+aboveHeld) // else the largest that is judged would never be taken
 	or(&c.MaxConns, defaultConns)
 	or(&c.MaxConnsPer, defaultConnsPer)
 	or(&c.MaxJudging, defaultJudging())

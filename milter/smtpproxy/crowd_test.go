@@ -122,6 +122,7 @@ func TestDeadlineOfContent(t *testing.T) {
 // TestOverload: more mail at once than there is memory for, and a filter that judges none of it. What is held stays within the
 // budget, the rest is asked to come back, and the next message after the crowd is like the first before it.
 func TestOverload(t *testing.T) {
+	smallBuffers()
 	hop := newFake(t, nil)
 	release := make(chan struct{})
 	check := func(context.Context, *envelope, []byte) judgement {
@@ -129,7 +130,7 @@ func TestOverload(t *testing.T) {
 		return judgement{}
 	}
 	const room = 8
-	s, addr := start(t, Config{NextHop: hop.url(), Check: check, MaxJudging: 1, MemoryBudget: room * firstHeld, Timeouts: Timeouts{Check: time.Hour}})
+	s, addr := start(t, Config{NextHop: hop.url(), Check: check, MaxJudging: 1, MaxJudged: firstHeld, MemoryBudget: room * firstHeld, Timeouts: Timeouts{Check: time.Hour}})
 	var in []*talk
 	for range 5 * room {
 		c, _ := hello(t, addr)

@@ -146,6 +146,14 @@ func (s *Server) makeRoom() bool {
 	return true
 }
 
+// network is that of a client that is not trusted, zero of one that is.
+func (c *client) network() netip.Prefix {
+	if !c.counted {
+		return netip.Prefix{}
+	}
+	return network(c.addr)
+}
+
 // network is that of an address, as copies are counted by it: whoever has one address of it can have them all.
 func network(addr netip.Addr) netip.Prefix {
 	bits := 24

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -192,7 +193,7 @@ func TestJudgesLeave(t *testing.T) {
 // aMessage is one that the server has in memory.
 func aMessage(t *testing.T, s *Server) *held {
 	t.Helper()
-	m := hold(&s.budget, s.cfg.MemoryBudget)
+	m := s.hold(netip.Prefix{})
 	if m == nil {
 		t.Fatal("no memory")
 	}
@@ -481,24 +482,107 @@ func TestTooLate(t *testing.T) {
 	})
 }
 
+// smallBuffers drops those of messages before, which may be larger than a new one's: a pool is empty after two collections.
+func smallBuffers() {
+	runtime.GC()
+	runtime.GC()
+}
+
 // TestMemoryBudget: a message for which there is no room is answered 452, to DATA or to its final dot, and the room
 // comes back.
 func TestMemoryBudget(t *testing.T) {
+	smallBuffers()
 	hop := newFake(t, nil)
-	s, addr := start(t, Config{NextHop: hop.url(), MemoryBudget: firstHeld + 1000})
-	c, _ := hello(t, addr)
+	s, addr := start(t, Config{NextHop: hop.url(), MaxJudged: 2 * firstHeld, MemoryBudget: 3 * firstHeld})
+	var all []*talk
+	for range 3 {
+		c, _ := hello(t, addr)
+		c.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+		all = append(all, c)
+	}
 	d, _ := hello(t, addr)
-	c.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
-	c.say("x")
 	d.do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>")
 	d.say("DATA\r\n")
 	d.want(string(replyNoMemory))
-	c.say(strings.Repeat("y", 3*firstHeld) + "\r\n.\r\n")
-	c.want(string(replyNoMemory))
+	for _, c := range all[1:] {
+		c.say("x\r\n.\r\n")
+		c.want("250 ")
+	}
+	all[1].do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+	all[2].do("MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+	all[0].say(strings.Repeat("y", firstHeld+1000) + "\r\n.\r\n")
+	all[0].want(string(replyNoMemory))
 	if r := d.mail(stuff(small)); !strings.HasPrefix(r, "250 ") {
 		t.Errorf("answer: %q", r)
 	}
-	if st := s.Stats(); st.NoMemory != 2 || st.Held != 0 || len(hop.mails()) != 1 {
+	if st := s.Stats(); st.NoMemory != 2 || st.Held != 2*firstHeld || len(hop.mails()) != 3 {
+		t.Errorf("%+v, %d mails", st, len(hop.mails()))
+	}
+	all[1].Close()
+	all[2].Close()
+	eventually(t, "the room is back", func() bool { return s.Stats().Held == 0 })
+}
+
+// TestMemoryOfANetwork: who holds all the memory that he can get leaves as much to others, and each of these the same; the trusted
+// may have what is left.
+func TestMemoryOfANetwork(t *testing.T) {
+	smallBuffers()
+	hop := newFake(t, nil)
+	s, addr := start(t, Config{NextHop: hop.url(), MaxJudged: firstHeld, MemoryBudget: 8 * firstHeld, ProxyPeers: loopback,
+		Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, RecipientDomains: []string{"hop.test"}})
+	var all []*talk
+	begin := func(from string) bool {
+		c := dialTalk(t, addr)
+		all = append(all, c)
+		c.say("PROXY TCP4 " + from + " 198.51.100.1 4242 25\r\n")
+		c.want("220")
+		c.do("EHLO x", "MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>")
+		c.say("DATA\r\n")
+		reply := c.reply()
+		if !strings.HasPrefix(reply, "354") && reply != string(replyNoMemory) {
+			t.Fatalf("DATA: %q", reply)
+		}
+		return strings.HasPrefix(reply, "354")
+	}
+	for _, c := range []struct {
+		from string
+		want int // messages of 9
+	}{{"203.0.113.%d", 4}, {"198.51.100.%d", 2}, {"10.1.2.%d", 1}, {"192.0.2.%d", 1}, {"10.1.3.%d", 0}} {
+		got := 0
+		for i := range 9 {
+			if begin(fmt.Sprintf(c.from, i+1)) {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d messages, want %d", c.from, got, c.want)
+		}
+	}
+	for _, c := range all {
+		c.Close()
+	}
+	eventually(t, "all is given back", func() bool {
+		s.budget.mu.Lock()
+		defer s.budget.mu.Unlock()
+		return s.Stats().Held == 0 && len(s.budget.of) == 0
+	})
+}
+
+// TestLargestIsTaken: the largest message that is judged is taken by the least memory that can be configured for it, of a
+// client that is not trusted too, and one octet more streams on.
+func TestLargestIsTaken(t *testing.T) {
+	const most = 1 << 20
+	hop := newFake(t, nil)
+	s, addr := start(t, Config{NextHop: hop.url(), MaxJudged: most, MemoryBudget: most, RecipientDomains: []string{"hop.test"},
+		Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
+	head := "Subject: x\r\n\r\n"
+	for _, size := range []int{most - 10, most, most + 1} {
+		c, _ := hello(t, addr)
+		if r := c.mail(head + strings.Repeat("y", size-len(head)-2) + "\r\n.\r\n"); !strings.HasPrefix(r, "250 ") {
+			t.Errorf("%d octets: %q", size, r)
+		}
+	}
+	if st := s.Stats(); st.NoMemory != 0 || st.Skipped != 1 {
 		t.Errorf("%+v", st)
 	}
 }

@@ -30,7 +30,7 @@ type incoming struct {
 
 // message takes the content of a transaction and answers its end, or DATA where there is no room for it.
 func (s *Server) message(t *transaction) {
-	in := &incoming{transaction: t, server: s, msg: hold(&s.budget, s.cfg.MemoryBudget), env: t.envelope()}
+	in := &incoming{transaction: t, server: s, msg: s.hold(t.session.client.network()), env: t.envelope()}
 	if in.msg == nil {
 		s.counters.noMemory.Add(1)
 		t.session.noData(replyNoMemory)

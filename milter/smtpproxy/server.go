@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
-
-	"spamsim/milter/door"
 )
 
 // A Server is an SMTP proxy. Make one with New.
@@ -22,7 +20,7 @@ type Server struct {
 	log      *slog.Logger
 	hop      nextHop
 	engine   *smtp.Server
-	budget   door.Budget
+	budget   budget
 	counters counters
 	judging  chan struct{} // one for each message that is judged
 	jobs     chan *job     // for judges that have none
@@ -48,6 +46,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		cfg: c, log: c.Logger, judging: make(chan struct{}, c.MaxJudging),
 		jobs: make(chan *job), spare: make(chan struct{}, c.MaxJudging),
+		budget:    budget{limit: c.MemoryBudget, of: map[netip.Prefix]int64{}},
 		listeners: map[net.Listener]bool{}, clients: map[*client]bool{}, perNetwork: map[netip.Prefix]int{},
 	}
 	s.base, s.cut = context.WithCancel(context.Background())
