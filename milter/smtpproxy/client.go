@@ -46,7 +46,7 @@ type client struct {
 
 	mu        sync.Mutex
 	idle      bool      // reads a command outside a transaction
-	since     time.Time // of when a command is waited for; zero amid anything else
+	since     time.Time // of when a command is waited for, or content that keeps its pace; zero amid anything else
 	dismissed bool      // is to go, to make room
 	closed    bool
 }
@@ -209,13 +209,29 @@ func (c *client) await() bool {
 	return true
 }
 
+// awaitContent sets the time until which more content must come, after so many more octets did; false where the client is to go.
+func (c *client) awaitContent(now time.Time, came int, until time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dismissed {
+		return false
+	}
+	if pace := c.since.Add(time.Duration(came) * time.Second / busyRate); c.since.IsZero() || pace.After(now) {
+		c.since = now
+	} else {
+		c.since = pace
+	}
+	_ = c.conn.SetReadDeadline(until)
+	return true
+}
+
 func (c *client) resume() {
 	c.mu.Lock()
 	c.idle, c.since = false, time.Time{}
 	c.mu.Unlock()
 }
 
-// silentFor is how long a client that may be sent away has not said what it wants.
+// silentFor is how long a client that may be sent away has not said what it wants, or by how much its content is late.
 func (c *client) silentFor(now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,7 +241,7 @@ func (c *client) silentFor(now time.Time) time.Duration {
 	return now.Sub(c.since)
 }
 
-// dismiss ends the wait for a client's next command, and lets it hear so if it listens.
+// dismiss ends the wait for a client's next command or more content, and lets it hear so if it listens.
 func (c *client) dismiss() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -96,9 +96,13 @@ func TestDeadlineOfContent(t *testing.T) {
 	}
 	defer s.Close()
 	const data = 3 * time.Minute // the default
+	begun := time.Now()
+	content := func(trusted bool) *incoming {
+		return &incoming{server: s, paid: begun, transaction: &transaction{session: &session{client: &client{trusted: trusted}}}}
+	}
 	for _, c := range []struct {
-		ago     time.Duration
-		size    int64
+		after   time.Duration
+		came    int
 		trusted bool
 		want    time.Duration
 	}{
@@ -108,14 +112,65 @@ func TestDeadlineOfContent(t *testing.T) {
 		{time.Hour, 0, true, data},
 		{time.Hour, 100 * 3600, false, data},
 		{time.Hour, 100 * 3540, false, 2 * time.Minute},
-		{time.Hour, 1 << 60, false, data},
+		{time.Hour, 1 << 30, false, data},
 	} {
-		in := &incoming{server: s, size: c.size, transaction: &transaction{session: &session{client: &client{trusted: c.trusted}}}}
-		now := time.Now()
-		got := in.deadline(now.Add(-c.ago)).Sub(now)
-		if got < c.want || got > c.want+time.Minute {
-			t.Errorf("%d octets in %v, trusted %v: %v, want %v", c.size, c.ago, c.trusted, got, c.want)
+		now := begun.Add(c.after)
+		if got := content(c.trusted).deadline(now, c.came).Sub(now); got != c.want {
+			t.Errorf("%d octets in %v, trusted %v: %v, want %v", c.came, c.after, c.trusted, got, c.want)
 		}
+	}
+	// Much at once, then an octet before each deadline: what was paid ahead is not enough for hours.
+	in, at := content(false), begun
+	until := in.deadline(at, 8<<20)
+	for n := 0; until.Sub(at) > 2*time.Second; n++ {
+		if at = until.Add(-time.Second); n > 100 {
+			t.Fatalf("after %v the deadline is %v", at.Sub(begun), until.Sub(at))
+		}
+		until = in.deadline(at, 1)
+	}
+	if lasts := at.Sub(begun); lasts < data || lasts > 2*data+time.Second {
+		t.Errorf("a client that sent 8 MiB and then next to nothing was waited for %v", lasts)
+	}
+}
+
+// TestSlowContentMakesRoom: once as many are there as may be, who sends content slowly goes before others are turned away, and
+// who sends it as fast as it is asked for stays.
+func TestSlowContentMakesRoom(t *testing.T) {
+	hop := newFake(t, nil)
+	s, addr := start(t, Config{NextHop: hop.url(), MaxConns: 2, RecipientDomains: []string{"hop.test"}, Timeouts: Timeouts{Busy: time.Second}})
+	var in [2]*talk
+	for i := range in {
+		in[i] = from(t, fmt.Sprintf("127.0.7.%d", 1+i), addr)
+		in[i].want("220")
+		in[i].do("EHLO x", "MAIL FROM:<a@client.test>", "RCPT TO:<b@hop.test>", "DATA")
+	}
+	slow, fast := in[0], in[1]
+	eventually(t, "both are waited for", func() bool { // and then it is as if both had begun a minute ago
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for c := range s.clients {
+			if c.silentFor(time.Now()) == 0 {
+				return false
+			}
+		}
+		for c := range s.clients {
+			c.mu.Lock()
+			c.since = c.since.Add(-time.Minute)
+			c.mu.Unlock()
+		}
+		return true
+	})
+	slow.say(strings.Repeat("x", 58*busyRate) + "\r\n")
+	fast.say(strings.Repeat("x", 60*busyRate) + "\r\n")
+	eventually(t, "another network gets in", func() bool {
+		return strings.HasPrefix(from(t, "127.0.100.1", addr).reply(), "220")
+	})
+	slow.want("421")
+	slow.wantEnd()
+	fast.say(".\r\n")
+	fast.want("250")
+	if n := len(hop.mails()); n != 1 {
+		t.Errorf("%d messages were delivered", n)
 	}
 }
 

@@ -123,8 +123,8 @@ func (s *Server) forget(c *client) {
 // searchEvery is how often at most makeRoom looks through all clients in vain.
 const searchEvery = 100 * time.Millisecond
 
-// makeRoom sends the client away whose next command was waited for longest, if that is longer than Timeouts.Busy: it is over
-// the limit until it has heard so. Trusted clients stay, since theirs are the site's own servers. s.mu is held.
+// makeRoom sends the client away whose next command was waited for longest, or whose content is late the most, if that is more
+// than Timeouts.Busy: it is over the limit until it has heard so. Trusted clients stay, since theirs are the site's own servers. s.mu is held.
 func (s *Server) makeRoom() bool {
 	now := time.Now()
 	if now.Sub(s.searched) < searchEvery {

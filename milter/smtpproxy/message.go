@@ -24,6 +24,7 @@ type incoming struct {
 	stream   bool   // content goes on as it comes
 	refusal  reply  // content is read for nothing: the answer that it will get
 	judged   filter.Judgement
+	paid     time.Time // until when what came is enough
 	started  time.Time // of the client's final dot
 	answers  []reply   // of the next hop to it
 }

@@ -7,36 +7,45 @@ import (
 	"spamsim/milter/filter"
 )
 
-// minRate is what clients that are not trusted must send amid content, octets a second, once Timeouts.Data is over: one that
-// sends an octet a minute would keep a connection and memory for ever. Modems sent ten times as much.
-const minRate = 100
+// What clients that are not trusted must send amid content, octets a second: one that sends an octet a minute would keep
+// a connection and memory for ever.
+const (
+	minRate  = 100 // once Timeouts.Data is over; modems sent ten times as much
+	busyRate = 500 // once MaxConns are open and Timeouts.Busy is over, as Postfix asks for under stress (smtpd_min_data_rate)
+)
 
-// deadline is until when the next octets of content must come.
-func (in *incoming) deadline(begun time.Time) time.Time {
-	now, wait := time.Now(), in.server.cfg.Timeouts.Data
+// deadline is until when the next octets of content must come, after so many more came. What comes fast pays ahead, for another
+// Timeouts.Data at most.
+func (in *incoming) deadline(now time.Time, came int) time.Time {
+	wait := in.server.cfg.Timeouts.Data
 	if in.session.client.trusted {
 		return now.Add(wait)
 	}
-	late := now.Sub(begun) - time.Duration(min(in.size/minRate, 1<<32))*time.Second
-	return now.Add(wait - max(0, late))
+	in.paid = in.paid.Add(time.Duration(came) * time.Second / minRate)
+	if most := now.Add(wait); in.paid.After(most) {
+		in.paid = most
+	}
+	return now.Add(wait - max(0, now.Sub(in.paid)))
 }
 
 // receive reads content to its end: held in memory, or passed on once it is too large to be judged, or for nothing
-// once it is sure to be refused. false is a client that went away or fell silent.
+// once it is sure to be refused. false is a client that went away or fell silent, or is to make room.
 func (in *incoming) receive() bool {
-	c, begun := in.session.client, time.Now()
-	for {
-		_ = c.conn.SetReadDeadline(in.deadline(begun))
+	c, n, done := in.session.client, 0, false
+	defer c.resume()
+	in.paid = time.Now()
+	for !done {
+		if now := time.Now(); !c.awaitContent(now, n, in.deadline(now, n)) {
+			return false
+		}
 		if _, err := c.r.Peek(1); err != nil {
 			return false
 		}
 		src, _ := c.r.Peek(c.r.Buffered())
-		n, done := in.take(src)
+		n, done = in.take(src)
 		_, _ = c.r.Discard(n)
-		if done {
-			return true
-		}
 	}
+	return true
 }
 
 // take decodes what has come.
