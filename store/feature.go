@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
@@ -21,7 +22,23 @@ type Trace struct {
 	SimHash  uint64
 	Sample   string // subject, for people
 
-	features []feature // distinct
+	features []feature  // distinct
+	room     *[]feature // what they lie in, of rooms
+}
+
+// rooms has room for features of messages to come: those of a common message take 25 KB.
+var rooms = sync.Pool{New: func() any { return new([]feature) }}
+
+// keptFeatures is how many features there is room for at most in what is used again.
+const keptFeatures = 1 << 14
+
+// Release gives the room that the features take to another message. The trace must not be used afterwards.
+func (t *Trace) Release() {
+	if room := t.room; room != nil && cap(t.features) <= keptFeatures {
+		*room = t.features[:0]
+		rooms.Put(room)
+	}
+	t.features, t.room = nil, nil
 }
 
 // kind says how a feature was made of the text.
@@ -61,7 +78,8 @@ func NewTrace(m *parse.Message) *Trace {
 	defer w.keep()
 	w.of(t.Text)
 	t.Tokens = len(w.words)
-	t.features = w.features()
+	t.room = rooms.Get().(*[]feature)
+	t.features = append((*t.room)[:0], w.features()...)
 	var h simhash.Hash64
 	for _, f := range t.features {
 		if w := simWeight[f.kind]; w > 0 {

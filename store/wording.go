@@ -48,7 +48,7 @@ func (w *wording) of(folded string) {
 	w.words, w.hashes = ownWords(w.words, w.hashes)
 }
 
-// features returns the distinct features of the words.
+// features returns the distinct features of the words, good until the next call.
 func (w *wording) features() []feature {
 	w.heads, w.tails = w.heads[:0], w.tails[:0]
 	for _, word := range w.words {
@@ -78,7 +78,7 @@ func (w *wording) features() []feature {
 	}
 	w.all = out
 	out, w.seen = distinct(out, w.seen)
-	return slices.Clone(out)
+	return out
 }
 
 // features returns the distinct features of words.

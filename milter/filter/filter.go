@@ -58,7 +58,11 @@ func New(s *store.Store, c Config) *Filter {
 // Check judges a message and counts it in the store, unless it carries the seal of this site, which counted it already, or
 // its client is authenticated: what this site's own users send is counted apart, by Hits. It is a CheckFunc.
 func (f *Filter) Check(ctx context.Context, env *Envelope, raw []byte) Judgement {
-	j, _ := f.CheckReading(f.Read(env, raw))
+	r := f.Read(env, raw)
+	j, _ := f.CheckReading(r)
+	if !r.failed {
+		r.trace.Release()
+	}
 	return j
 }
 
