@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -56,8 +57,8 @@ func (p *Share) applySome(b *ready, some []int, adopt bool, dropped map[uint64]b
 	}
 }
 
-// take takes in the entry of a place. It adds the clusters that are to be rebuilt to touched, and those that people dropped, by
-// their seq, to dropped.
+// take takes in the entry of a place. It adds the clusters that are to be rebuilt to touched, and those that people dropped, with
+// what they took up, by their seq, to dropped.
 func (s *Store) take(b *ready, i int, touched, dropped map[uint64]bool) {
 	x, e := s.shared, &b.entries[i]
 	x.clock = max(x.clock, e.Stamp)
@@ -263,20 +264,20 @@ func (s *Store) takeDrop(e *Entry, dropped map[uint64]bool) {
 		}
 	}
 	if p.own != nil && p.mine == e.Item {
-		dropped[seq] = true
+		maps.Copy(dropped, s.family(seq)) // as it is now: an edge may lead elsewhere before the messages are forgotten
 		s.unsay(KindPart, p.mine)
 		p.own = nil
 	}
 	s.rebuild(seq)
 }
 
-// dropMessages forgets the messages of clusters, by their seq of now.
+// dropMessages forgets the messages that were counted into clusters, by the seq that those had then.
 func (s *Store) dropMessages(seqs map[uint64]bool) error {
 	var keys []uint64
 	err := s.eachDelivery(func(key uint64, d *delivery) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if seqs[s.now(d.seq)] {
+		if seqs[d.seq] {
 			keys = append(keys, key)
 		}
 	})
