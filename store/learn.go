@@ -63,7 +63,7 @@ func (s *Store) forget(key uint64, d *delivery, q *query) Learnt {
 	s.disremember(key)
 	seq := s.now(d.seq)
 	h, ok := s.memory.handle(seq)
-	if !ok {
+	if !ok || !s.countsIn(seq) {
 		return Learnt{Reason: "unknown"}
 	}
 	out := Learnt{Done: true, Cluster: s.id(seq)}

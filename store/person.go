@@ -103,7 +103,7 @@ func (p *person) forget(message uint64) {
 	p.disremember(message)
 	seq := p.now(d.seq)
 	h, ok := p.memory.handle(seq)
-	if !ok {
+	if !ok || !p.countsIn(seq) {
 		return
 	}
 	p.touch(seq)

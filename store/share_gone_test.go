@@ -5,6 +5,48 @@ import (
 	"testing"
 )
 
+// A message of a cluster that its node dropped for want of room takes nothing from what others counted into it, once that is
+// told again: whether the message is forgotten, was taught elsewhere, or its sender is forgotten.
+func TestForgottenOfWhatWasDropped(t *testing.T) {
+	for name, forget := range map[string]func(x *site, m *Trace, at *Transaction){
+		"forgotten": func(x *site, m *Trace, at *Transaction) { x.nodes[1].s.Forget(m, at) },
+		"asked":     func(x *site, m *Trace, at *Transaction) { x.nodes[0].s.Forget(m, at) },
+		"person":    func(x *site, m *Trace, at *Transaction) { x.nodes[1].s.ForgetPerson(Sender, at.Sender) },
+	} {
+		for peers := 1; peers <= 2; peers++ { // copies that the other node counted
+			x := newSite(t, 2, 1)
+			a, b := x.nodes[0], x.nodes[1]
+			m, at := traceOf(newWriter(1).text(60)), from(1)
+			at.Time, at.Sender = x.now, "somebody@example.com"
+			x.countAt(a, 1, 100)
+			x.quiet()
+			b.s.Count(m, at)
+			b.s.opts.Limit = 1
+			x.countAt(b, 2, 2)
+			b.s.opts.Limit = 0
+			x.quiet()
+			for i := 1; i < peers; i++ {
+				x.countAt(a, 1, 100+i)
+			}
+			a.s.mu.Lock()
+			for h := range a.s.memory.top {
+				if a.s.memory.at(h).state != vacant {
+					a.s.sayPart(a.s.memory.cluster(h))
+				}
+			}
+			a.s.mu.Unlock()
+			x.quiet()
+			x.same()
+			forget(x, m, at)
+			x.quiet()
+			x.same()
+			if c := a.s.Stats().Clusters; c != 2 {
+				t.Errorf("%s, %d copies: %d clusters", name, peers, c)
+			}
+		}
+	}
+}
+
 // The messages of a cluster that people drop elsewhere are forgotten, though an edge that leads from it comes along.
 func TestMessagesOfWhatWasDroppedElsewhere(t *testing.T) {
 	for _, turned := range []bool{false, true} {

@@ -100,6 +100,16 @@ func (x *pooled) part(seq uint64) (number uint64, ok bool) {
 	return n, x.own(n)
 }
 
+// countsIn says whether this node's messages count in a cluster. Those of one that it dropped do not, though the others tell of
+// it again.
+func (s *Store) countsIn(seq uint64) bool {
+	if s.shared == nil {
+		return true
+	}
+	_, ok := s.shared.part(seq)
+	return ok
+}
+
 // spoken comes after people labelled or named a cluster.
 func (s *Store) spoken(c *cluster) {
 	x := s.shared
