@@ -69,7 +69,7 @@ func (s *Store) forget(key uint64, d *delivery, q *query) Learnt {
 	out := Learnt{Done: true, Cluster: s.id(seq)}
 	c := s.memory.cluster(h)
 	s.changes.cluster(seq)
-	if c.copies == 1 {
+	if c.copies == 1 && !s.hasParts(seq) {
 		s.drop(h)
 		return out
 	}

@@ -70,3 +70,33 @@ func TestMessagesOfWhatWasDroppedElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// What others counted into a cluster stays where the message that it was alone of is forgotten in the same breath, whichever
+// is told first.
+func TestForgottenWhileOthersCount(t *testing.T) {
+	for _, turned := range []bool{false, true} {
+		x := newSite(t, 2, 1)
+		a, b := x.nodes[0], x.nodes[1]
+		m, at := traceOf(newWriter(1).text(60)), from(1)
+		at.Time = x.now
+		b.s.Count(m, at)
+		x.quiet()
+		x.countAt(a, 1, 2)
+		a.s.Forget(m, at)
+		told := a.Changes(10)
+		if len(told) != 2 || told[0].Kind != KindPart || told[1].Kind != KindTake {
+			t.Fatalf("told: %+v", told)
+		}
+		if turned {
+			slices.Reverse(told)
+		}
+		b.Apply(told, false)
+		x.quiet()
+		x.same()
+		for i, n := range x.nodes {
+			if ev := n.s.Judge(m, at); ev.Copies != 2 || ev.Known {
+				t.Errorf("turned %v: node %d judges %+v", turned, i, ev)
+			}
+		}
+	}
+}

@@ -110,6 +110,9 @@ func (s *Store) countsIn(seq uint64) bool {
 	return ok
 }
 
+// hasParts says whether a cluster is made of parts that are kept beside it, which may say more than it was made of yet.
+func (s *Store) hasParts(seq uint64) bool { return s.shared != nil && s.shared.parts[seq] != nil }
+
 // spoken comes after people labelled or named a cluster.
 func (s *Store) spoken(c *cluster) {
 	x := s.shared
