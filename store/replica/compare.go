@@ -76,6 +76,7 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *n
 	hour := hourNow()
 	mine := r.share.Stamps(bucket, hour)
 	var ended []string
+	var passed []store.Key // others', of which a later word has ended that was not heard here
 	err := b.state(ctx, bucket, func(part []sealed) {
 		var stray []store.Entry
 		for _, s := range part {
@@ -94,6 +95,9 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *n
 				if e.Until+1 < hour { // clocks differ: nobody else holds it any more
 					ended = append(ended, string(s.key))
 				}
+				if known {
+					passed = append(passed, e.Key)
+				}
 			case known && stamp == e.Stamp:
 			case e.Origin == r.share.Node() && !news.adopt:
 				stray = append(stray, e)
@@ -106,6 +110,7 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *n
 	if err != nil {
 		return err
 	}
+	r.share.Lost(passed)
 	var own, foreign []store.Key // of which the state has none, or older ones
 	for k := range mine {
 		if k.Origin == r.share.Node() {

@@ -126,6 +126,31 @@ func TestStateIsLost(t *testing.T) {
 	}
 }
 
+// What a node took back while another was away is gone there too when that one comes back, though by then it has ended that it
+// is gone: what holds longer is let go for what was said later.
+func TestTakenBackWhileAway(t *testing.T) {
+	t.Parallel()
+	n, server := alone(t, "a"), redistest.Start(t)
+	b, err := dial(server.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	gone := store.Entry{Key: store.Key{Item: 5, Origin: 77, Kind: store.KindTaught}, Stamp: 9, Until: hourNow()}
+	had := store.Entry{Key: gone.Key, Stamp: 5, Until: hourNow() + 9, Value: []byte{1}}
+	n.share.Apply([]store.Entry{had}, false)
+	s := n.seal.entry(&gone)
+	if err := b.c.HSet(t.Context(), stateKey(gone.Bucket()), s.key, s.value).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.compareOne(t.Context(), b, gone.Bucket(), &newcomers{share: n.share}); err != nil {
+		t.Fatal(err)
+	}
+	if held := n.share.Len(); held != 0 {
+		t.Errorf("%d entries are held, want none", held)
+	}
+}
+
 // age lets a node take another for gone.
 func (n *node) age(other uint32) {
 	n.mu.Lock()
