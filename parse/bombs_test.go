@@ -86,6 +86,21 @@ var bombs = map[string]func(n int) string{
 	"HTML of half entities":     func(n int) string { return htmlHead + times("&#x", n) + "the end" },
 	"HTML of a style sheet":     func(n int) string { return htmlHead + "<style>" + times(".a{display:none}", n) + "</style>the end" },
 	"HTML of many style sheets": func(n int) string { return htmlHead + times("<style>.a{color:red}</style><p class=a>x", n) },
+	"HTML of rules": func(n int) string {
+		return htmlHead + "<style>" + strings.Join(numbered(n/15), "{color:red}.c") + "</style>the end"
+	},
+	"HTML of selectors": func(n int) string {
+		return htmlHead + "<style>" + times("a [", n/2) + times("(,", n/2) + "{}</style>the end"
+	},
+	"HTML of classes": func(n int) string {
+		return htmlHead + `<style>.a{color:red}</style><p class="` + times("a ", n) + `">the end`
+	},
+	"CSS of comments":           func(n int) string { return htmlHead + "<style>" + times("/**/a", n) + "</style>the end" },
+	"CSS of slashes":            func(n int) string { return htmlHead + "<style>/**/" + times("/", n) + "</style>the end" },
+	"CSS of groups":             func(n int) string { return htmlHead + "<style>" + times("@media x{", n) + "</style>the end" },
+	"CSS of quotes":             func(n int) string { return htmlHead + `<p style="` + times("';", n) + `">the end` },
+	"CSS of brackets":           func(n int) string { return htmlHead + `<p style="` + times("a(;", n) + `">the end` },
+	"HTML of cells without row": func(n int) string { return htmlHead + times("<table><b><td><b><tr>", n) + "the end" },
 	"HTML of links":             func(n int) string { return htmlHead + times("<a href=http://x>", n) + "the end" },
 	"attached texts": func(n int) string {
 		return multi + "x\n\n" + times("--x\nContent-Disposition: attachment; filename=x\n\n.\n", n)
@@ -97,6 +112,14 @@ const (
 	htmlHead = "Content-Type: text/html\n\n"
 	qpHead   = "Content-Transfer-Encoding: quoted-printable\n\n"
 )
+
+func numbered(n int) []string {
+	s := make([]string, n)
+	for i := range s {
+		s[i] = fmt.Sprint(i)
+	}
+	return s
+}
 
 func times(s string, n int) string { return strings.Repeat(s, n/len(s)+1) }
 

@@ -5,53 +5,75 @@ import (
 	"strings"
 )
 
-// colour reads a colour as 1<<24 | RGB, 0 where it is none that is known.
-func colour(s string) int {
+// colour reads a colour as 1<<24 | RGB, else as what it does to the text: shows where it is none that is known.
+func colour(s string) int32 {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if c, ok := colours[s]; ok {
 		return 1<<24 | c
 	}
-	if strings.HasPrefix(s, "rgb(") {
-		return rgb(s[4:])
+	switch {
+	case s == "transparent":
+		return hides
+	case s == "inherit", s == "currentcolor", s == "unset":
+		return inherits
+	case strings.HasPrefix(s, "rgb"):
+		return rgb(s)
 	}
 	s = strings.TrimPrefix(s, "#")
 	n, err := strconv.ParseUint(s, 16, 32)
 	switch {
 	case err != nil:
-		return 0
+		return shows
+	case len(s) == 4 && n&15 == 0, len(s) == 8 && n&0xff < 13:
+		return hides
+	case len(s) == 4:
+		n >>= 4
+		fallthrough
 	case len(s) == 3:
-		return 1<<24 | int(n>>8*0x110000|n>>4&15*0x1100|n&15*0x11)
+		return int32(1<<24 | n>>8*0x110000 | n>>4&15*0x1100 | n&15*0x11)
+	case len(s) == 8:
+		n >>= 8
+		fallthrough
 	case len(s) == 6:
-		return 1<<24 | int(n)
+		return int32(1<<24 | n)
 	}
-	return 0
+	return shows
 }
 
-func rgb(s string) int {
+// rgb reads "rgb(r, g, b)", "rgba(r, g, b, a)" and the same with spaces alone.
+func rgb(s string) int32 {
+	_, s, _ = strings.Cut(s, "(")
 	s, _, _ = strings.Cut(s, ")")
-	c := 1
-	for _, f := range strings.SplitN(s, ",", 3) {
-		n, err := strconv.ParseUint(strings.TrimSpace(f), 10, 8)
-		if err != nil {
-			return 0
+	f := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '/' })
+	if len(f) == 4 {
+		if a, err := strconv.ParseFloat(f[3], 64); err == nil && a <= 0.05 {
+			return hides
 		}
-		c = c<<8 | int(n)
+		f = f[:3]
 	}
-	if c>>24 != 1 {
-		return 0
+	if len(f) != 3 {
+		return shows
+	}
+	c := int32(1)
+	for _, f := range f {
+		n, err := strconv.ParseUint(f, 10, 8)
+		if err != nil {
+			return shows
+		}
+		c = c<<8 | int32(n)
 	}
 	return c
 }
 
-var colours = map[string]int{
+var colours = map[string]int32{
 	"white": 0xffffff, "black": 0, "red": 0xff0000, "blue": 0xff, "yellow": 0xffff00, "silver": 0xc0c0c0,
 	"gray": 0x808080, "grey": 0x808080, "green": 0x8000, "navy": 0x80, "snow": 0xfffafa, "ivory": 0xfffff0,
 	"whitesmoke": 0xf5f5f5, "ghostwhite": 0xf8f8ff,
 }
 
 // near tells whether two colours differ by less than an eye sees: at most 8 of 255 in each part.
-func near(a, b int) bool {
-	if a == 0 || b == 0 {
+func near(a, b int32) bool {
+	if a < 1<<24 || b < 1<<24 {
 		return false
 	}
 	for s := 0; s < 24; s += 8 {

@@ -22,21 +22,33 @@ const (
 	tagStyle
 	tagFont
 	tagBlockquote
+	tagA
+	tagButton
+	tagDd
+	tagDt
 	firstListed
+	anyTag     tag = 127 // of a selector without one
 	firstOther tag = 128
 )
 
 // A role is what an element does to the text around it.
-type role uint8
+type role uint16
 
 const (
-	breaks role = 1 << iota // begins and ends a line
-	gaps                    // stands apart from what precedes it
-	void                    // has no content
-	dead                    // its content is never shown
-	pre                     // keeps white space
-	ends                    // its start closes an open paragraph
+	breaks  role = 1 << iota // begins and ends a line
+	gaps                     // stands apart from what precedes it
+	void                     // has no content
+	dead                     // its content is never shown
+	pre                      // keeps white space
+	ends                     // its start closes an open paragraph
+	rows                     // holds rows, cells and the like; what else is put into it stands before the table
+	inRows                   // may stand there
+	control                  // has a font and colours of its own
+	heading                  // its start closes one that is open just around it
 )
+
+// ofTable tells whether an element is a part of a table.
+func (r role) ofTable() bool { return r&inRows != 0 && r&(dead|void|ends) == 0 }
 
 // elements are the elements of HTML by what they do (HTML Living Standard, sections 13.1.2,
 // 13.2.6.4.7 and 15.3).
@@ -44,25 +56,37 @@ var elements = []struct {
 	role  role
 	names []string
 }{
-	{0, []string{"a", "abbr", "acronym", "applet", "audio", "b", "bdi", "bdo", "big", "button", "canvas", "cite", "code", "colgroup", "data", "del",
-		"dfn", "em", "frameset", "html", "head", "i", "ins", "kbd", "label", "map", "mark", "marquee", "meter", "noscript", "object", "picture", "q", "s", "samp",
-		"select", "slot", "small", "span", "strike", "strong", "sub", "sup", "svg", "math", "tbody", "tfoot", "thead", "time", "tt", "u", "var", "video", "o:p", "font"}},
+	{0, []string{"a", "abbr", "acronym", "applet", "audio", "b", "bdi", "bdo", "big", "canvas", "cite", "code", "data", "del",
+		"dfn", "em", "frameset", "html", "head", "i", "ins", "kbd", "label", "map", "marquee", "meter", "noscript", "object", "picture", "q", "s", "samp",
+		"slot", "small", "span", "strike", "strong", "sub", "sup", "svg", "math", "time", "tt", "u", "var", "video", "o:p", "font"}},
 	{breaks | void, []string{"br"}},
 	{breaks | void | ends, []string{"hr"}},
-	{void, []string{"wbr", "img", "input", "meta", "link", "base", "area", "col", "embed", "param", "source", "track"}},
-	{dead, []string{"script", "style", "title", "template", "iframe", "noframes", "noembed"}},
-	{gaps, []string{"td", "th", "option"}},
-	{pre | gaps, []string{"textarea"}},
-	{breaks, []string{"tr", "table", "caption", "body", "legend"}},
-	{breaks | ends, []string{"p", "div", "blockquote", "center", "li", "ul", "ol", "dl", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "address",
-		"article", "aside", "details", "dir", "fieldset", "figure", "footer", "form", "header", "main", "menu", "nav", "section", "summary",
+	{void | inRows, []string{"col", "input"}},
+	{void, []string{"wbr", "img", "meta", "link", "base", "area", "embed", "param", "source", "track"}},
+	{dead | inRows, []string{"script", "style", "template"}},
+	{dead, []string{"title", "iframe", "noframes", "noembed"}},
+	{control, []string{"button", "select", "mark"}},
+	{gaps, []string{"option"}},
+	{gaps | inRows, []string{"td", "th"}},
+	{pre | gaps | control, []string{"textarea"}},
+	{rows | inRows, []string{"tbody", "tfoot", "thead"}},
+	{inRows, []string{"colgroup"}},
+	{breaks | ends | inRows, []string{"form"}},
+	{breaks | rows | inRows, []string{"tr"}},
+	{breaks | rows, []string{"table"}},
+	{breaks | inRows, []string{"caption"}},
+	{breaks, []string{"body", "legend"}},
+	{breaks | ends | heading, []string{"h1", "h2", "h3", "h4", "h5", "h6"}},
+	{breaks | ends, []string{"p", "div", "blockquote", "center", "li", "ul", "ol", "dl", "dt", "dd", "address",
+		"article", "aside", "details", "dir", "fieldset", "figure", "footer", "header", "main", "menu", "nav", "section", "summary",
 		"figcaption", "hgroup", "search"}},
 	{breaks | ends | pre, []string{"pre", "listing", "plaintext", "xmp"}},
 }
 
 var tags, roles = func() (map[string]tag, [256]role) {
 	m := map[string]tag{"p": tagP, "li": tagLi, "ul": tagUl, "ol": tagOl, "td": tagTd, "th": tagTh, "tr": tagTr, "table": tagTable,
-		"style": tagStyle, "font": tagFont, "blockquote": tagBlockquote}
+		"style": tagStyle, "font": tagFont, "blockquote": tagBlockquote,
+		"a": tagA, "button": tagButton, "dd": tagDd, "dt": tagDt}
 	var r [256]role
 	next := firstListed
 	for _, e := range elements {

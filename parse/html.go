@@ -17,18 +17,22 @@ const maxOpen = 512
 //
 // Hidden is: comments, script, style, title, template and frames that mail programs do not
 // load; elements hidden by an attribute or by their own style (display, visibility, opacity,
-// font-size, mso-hide, text in the colour of its background), and those that a simple rule of a
-// style element (one class or id) hides so. Inheritance is followed: in a font of size 0 an
-// inner element with a size of its own is visible, as newsletters use it to close gaps.
-// noscript is visible, for a mail program runs no scripts.
+// font-size, text that is transparent or in the colour of its background), and those that a rule
+// of a style element hides so (one tag, class or id). Inheritance and the order of rules are followed: in a
+// font of size 0 an inner element with a size of its own is visible, as newsletters use it to close gaps.
+// noscript is visible, for a mail program runs no scripts. In doubt a text is visible: unseen words beside what a
+// sender says blur his text, but who can make this reader take for unseen what people see can write anything.
 //
 // Where the visible text has fewer than 12 words and what styles hide has more, all
 // of the latter counts as visible: then the styles were probably misread, and a campaign would
 // otherwise escape by a trick that this reader does not know.
 func htmlText(src string) (blocks []Block, hidden string, links []string) {
-	w := walk(src, false)
-	if w.styled >= fewWords && w.shown < fewWords {
-		w = walk(src, true)
+	w := walk(src, nil, false)
+	if w.late && !w.reveal { // rules hold for what stands above them too
+		w = walk(src, w.rules, false)
+	}
+	if w.reveal || w.styled >= fewWords && w.shown < fewWords {
+		w = walk(src, nil, true)
 	}
 	w.flush()
 	return recut(w.blocks), strings.TrimSpace(w.hidden.String()), w.links
@@ -37,8 +41,9 @@ func htmlText(src string) (blocks []Block, hidden string, links []string) {
 // fewWords is the number of words below which a text is too short to be all that a mail says.
 const fewWords = 12
 
-func walk(src string, reveal bool) *walker {
-	w := &walker{reveal: reveal}
+// walk reads a document; rules are those of its style elements, nil where they are not known yet.
+func walk(src string, rules map[selector]style, reveal bool) *walker {
+	w := &walker{reveal: reveal, rules: rules, known: rules != nil, place: 1}
 	w.stack = append(make([]element, 0, 32), element{p: -1, li: -1, cell: -1, row: -1})
 	w.line.Grow(len(src) / 4)
 	z := html.NewTokenizer(strings.NewReader(src))
@@ -62,11 +67,14 @@ func walk(src string, reveal bool) *walker {
 type walker struct {
 	reveal bool // styles hide nothing
 
-	stack []element        // stack[0] is the document
-	open  [256]int         // elements on the stack by tag, so that an end tag without its start costs nothing
-	over  int              // elements open beyond maxOpen
-	rules map[string]style // of the style elements, by ".class" and "#id"
-	memo  map[string]style // style attributes read so far
+	stack []element          // stack[0] is the document
+	open  [256]int           // elements on the stack by tag, so that an end tag without its start costs nothing
+	over  int                // elements open beyond maxOpen
+	rules map[selector]style // of the style elements
+	known bool               // these are all
+	late  bool               // a style element was met behind text
+	place uint32             // of the next rule in the style sheets
+	memo  map[string]style   // style attributes read so far
 
 	blocks  []Block
 	line    strings.Builder // text of the block being read
@@ -85,8 +93,10 @@ type element struct {
 	dead  bool // content that is never shown, whatever the style
 	pre   bool
 	quote quoting
+	sheet struct{ off, some bool } // of a style element: it is none of CSS, it holds on some screens only
 	look
 	p, li, cell, row int // innermost open p, li, td or th, tr that a new one would close, as index of the stack, or -1
+	link, table      int // innermost open a or button (in this cell), innermost open table; 0 for none
 }
 
 // quoting says how sure it is that an element holds a quote.
@@ -101,9 +111,15 @@ func (w *walker) top() *element { return &w.stack[len(w.stack)-1] }
 
 func (w *walker) text(s []byte) {
 	e := w.top()
+	if roles[e.tag]&rows != 0 && len(bytes.TrimSpace(s)) > 0 {
+		e = w.beforeTable(e)
+	}
 	switch {
 	case e.tag == tagStyle:
-		w.sheet(string(s))
+		if !w.known && !e.sheet.off {
+			w.late = w.late || w.shown+w.styled > 0
+			w.sheet(string(s), e.sheet.some)
+		}
 		w.hide(s)
 	case e.dead:
 		w.hide(s)
@@ -113,6 +129,17 @@ func (w *walker) text(s []byte) {
 	default:
 		w.show(s, e)
 	}
+}
+
+// beforeTable is e, which is in a table but in none of its cells, with the look that it has before that table (HTML Living
+// Standard, section 13.2.6.1).
+func (w *walker) beforeTable(e *element) *element {
+	if e.table == 0 {
+		return e
+	}
+	out := *e
+	out.look = w.stack[e.table-1].look
+	return &out
 }
 
 func (w *walker) hide(s []byte) {
@@ -209,13 +236,22 @@ func (w *walker) start(z *html.Tokenizer) {
 	}
 	w.closeImplied(t, role)
 	e := *w.top()
+	if role.ofTable() && e.table == 0 && w.over == 0 {
+		return // it belongs to no table and does nothing
+	}
+	if roles[e.tag]&rows != 0 && role&inRows == 0 {
+		e = *w.beforeTable(&e)
+	}
 	e.tag = t
 	e.dead = e.dead || role&dead != 0
 	e.pre = e.pre || role&pre != 0
+	if t == tagTable {
+		e.tiny, e.front = false, 0 // neither comes into it from around it in quirks mode
+	}
 	if t == tagBlockquote {
 		e.quote = max(e.quote, indented)
 	}
-	w.attributes(z, &e)
+	w.attributes(z, &e, role)
 	if role&void != 0 {
 		return
 	}
@@ -232,23 +268,25 @@ func (w *walker) push(e element) {
 	switch e.tag {
 	case tagP:
 		e.p = at
-	case tagLi:
+	case tagLi, tagDd, tagDt:
 		e.li = at
 	case tagUl, tagOl:
 		e.li, e.p = -1, -1
+	case tagA, tagButton:
+		e.link = at
 	case tagTd, tagTh:
-		e.cell, e.p = at, -1
+		e.cell, e.p, e.link = at, -1, 0
 	case tagTr:
 		e.row, e.cell = at, -1
 	case tagTable:
-		e.p, e.li, e.cell, e.row = -1, -1, -1, -1
+		e.p, e.li, e.cell, e.row, e.link, e.table = -1, -1, -1, -1, 0, at
 	}
 	w.stack = append(w.stack, e)
 	w.open[e.tag]++
 }
 
 // closeImplied closes what the start of an element ends without an end tag: a block ends the
-// paragraph, a cell the cell before it.
+// paragraph, a cell the cell before it, a link the link.
 func (w *walker) closeImplied(t tag, role role) {
 	if w.over > 0 {
 		return
@@ -256,18 +294,37 @@ func (w *walker) closeImplied(t tag, role role) {
 	e := w.top()
 	at := -1
 	switch {
-	case t == tagLi:
+	case t == tagLi || t == tagDd || t == tagDt:
 		at = e.li
-	case t == tagTd || t == tagTh:
-		at = e.cell
-	case t == tagTr:
-		at = e.row
+	case role.ofTable() && e.table > 0:
+		at = w.tableAt(t, e)
+	case (t == tagA || t == tagButton) && e.link > 0 && w.stack[e.link].tag == t:
+		at = e.link
+	case role&heading != 0 && roles[e.tag]&heading != 0:
+		at = len(w.stack) - 1
 	case role&ends != 0:
 		at = e.p
 	}
 	if at > 0 {
 		w.cut(at)
 	}
+}
+
+// tableAt is the index of the stack from which the start of a row, a cell or another part of the innermost table closes elements.
+func (w *walker) tableAt(t tag, e *element) int {
+	switch {
+	case t == tagTr && e.row > 0:
+		return e.row
+	case (t == tagTd || t == tagTh) && e.cell > 0:
+		return e.cell
+	case t != tagTr && t != tagTd && t != tagTh:
+		return e.table + 1
+	}
+	at := len(w.stack)
+	for roles[w.stack[at-1].tag]&rows == 0 {
+		at--
+	}
+	return at
 }
 
 // cut closes the element at index n of the stack and all in it.

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -45,10 +46,8 @@ func TestHTMLHidden(t *testing.T) {
 		`<span style="font:0px/0px serif">X</span>`,
 		`<p style="visibility: hidden">X</p>`,
 		`<p hidden>X</p>`,
-		`<p style="mso-hide:all">X</p>`,
 		`<p style="opacity:0">X</p>`,
-		`<font size=0>X</font>`,
-		`<td bgcolor=#ffffff><font color=white>X</font></td>`,
+		`<table><td bgcolor=#ffffff><font color=white>X</font></td></table>`,
 		`<p style="color:#fff;background:#fefefe">X</p>`,
 		`<div style="font-size:0"><p style="font-size:100%">X</p></div>`,
 		`<p style="font-size:0.05em">X</p>`,
@@ -65,6 +64,32 @@ func TestHTMLHidden(t *testing.T) {
 		`<p style="opacity:0;display:block">X</p>`,
 		`<foo style="display:none">X<bar>X</foo>`,
 		`<style>@media x { .b { color: red } } p#q, .z { font-size:0 }</style><p id=q>X</p>`,
+		`<style>s { display: none }</style><s>X</s>`,
+		`<style>p.q { display: none }</style><p class=q>X</p>`,
+		`<style>@media screen { .q { display: none } }</style><p class=q>X</p>`,
+		`<p class=q>X</p><style>.q { display: none }</style>`,
+		"<style>.q { display: none }</style><p class='a\tq'>X</p>",
+		`<style>.q { display: none } .q { color: red }</style><p class=q>X</p>`,
+		`<style>.q { display: block } .q { display: none }</style><p class=q>X</p>`,
+		`<style>#q { display: none } .b { display: block }</style><p id=q class=b>X</p>`,
+		`<style>.q { display: none !important }</style><p class=q style="display:block">X</p>`,
+		`<style>a:after { content: "}" } .q { display: none }</style><p class=q>X</p>`,
+		`<style>@supports (a:b) { @media all { .a { color: red } } } .q { display: none }</style><p class=q>X</p>`,
+		`<p style="display:/**/none">X</p>`,
+		`<p style="d\isplay:\6e one">X</p>`,
+		`<p style="display:none;display:bogus">X</p>`,
+		`<p style="visibility:hidden;visibility:bogus">X</p>`,
+		`<div style="visibility:hidden"><p style="visibility:inherit">X</p></div>`,
+		`<p style="font-size:0;font-size:bogus">X</p>`,
+		`<p style="opacity:0%">X</p>`,
+		`<p style="color:transparent">X</p>`,
+		`<p style="color:rgba(0,0,0,0)">X</p>`,
+		`<p style="color:#fff0">X</p>`,
+		`<p style="color:#12345600">X</p>`,
+		`<p style="color:#ffff;background:#ffffffff">X</p>`,
+		`<p style="color:rgb(255 255 255);background:#fff none">X</p>`,
+		`<div style="color:#fff;background:#fff"><p style="color:inherit;background:transparent">X</p></div>`,
+		`<div style="color:#fff;background:#fff"><a name=a>X</a></div>`,
 	} {
 		blocks, hidden, _ := htmlText(long + in + "tail")
 		if got := joined(blocks); strings.Contains(got, "X") || !strings.HasSuffix(got, "tail") || !strings.Contains(hidden, "X") {
@@ -95,6 +120,49 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<foo style="display:none">h<bar></foo>X`,
 		`<p style="display:block!important;display:none">X</p>`,
 		`<style>.q:after { display:none } .a .q { display:none }</style><p class=q>X</p>`,
+		`<div style="color:#fff;background:#fff"><a href="http://x">X</a></div>`,
+		`<div style="color:#fff;background:#fff;font-size:0"><button>X</button></div>`,
+		`<p style="color:#fff;background-color:#fff;background-image:url(x)">X</p>`,
+		`<p style="color:#fff;background:#fff linear-gradient(red,red)">X</p>`,
+		`<table bgcolor=white><tr><td background=x><font color=white>X</font></table>`,
+		`<font size=0>X</font>`,
+		`<div style="font-size:0"><font size=0>X</font></div>`,
+		`<div style="font-size:0;color:#fff;background:#fff"><table><tr><td>X</table></div>`,
+		`<p hidden style="display:block">X</p>`,
+		`<p style="mso-hide:all">X</p>`,
+		`<p style="opacity:0;opacity:1">X</p>`,
+		`<p style="font-size:0.5in">X</p>`,
+		`<p style="font-size:calc(1px + 1em)">X</p>`,
+		`<p style="font-size:-1px">X</p>`,
+		`<p style="font-family:';display:none;'">X</p>`,
+		`<p style="background:url(;display:none)">X</p>`,
+		`<p style="dis/**/play:none">X</p>`,
+		`<style>.q { display: none } .q { display: block }</style><p class=q>X</p>`,
+		`<style>.q { display: none } .b { display: block }</style><p class="b q">X</p>`,
+		`<style>.q { display: none }</style><p class=q style="display:block">X</p>`,
+		`<style>.q { display: block !important }</style><p class=q style="display:none">X</p>`,
+		`<p class=q style="display:none">X</p><style>.q { display: block !important }</style>`,
+		`<style>div.q { display: none }</style><p class=q>X</p>`,
+		`<style>/* .a { content: "*/ .q { display: block !important } /* " } */</style><p class=q style="display:none">X</p>`,
+		`<style>@media (min-width:1px) { .q { display: block !important } }</style><p class=q style="display:none">X</p>`,
+		`<style>@media (min-width:1px) { .q { color: #000 } }</style><p class=q bgcolor=white style="background:white">X</p>`,
+		`<style>b, .a > p.q:not([x=". >"]) { display: block !important }</style><p class=q style="display:none">X</p>`,
+		`<style media=print>.q { display: none }</style><p class=q>X</p>`,
+		`<style type=text/plain>.q { display: none }</style><p class=q>X</p>`,
+		`<style>x1 { display: none }</style><x2>X</x2>`,
+		`<a href=x style="display:none">h<b><a href=y>X</a>`,
+		`<button hidden>h<button>X</button>`,
+		`<h1 hidden>h<h2>X</h2>`,
+		`<dl><dd hidden>h<dt>X</dl>`,
+		`<dl><dt hidden>h<dd>X</dl>`,
+		`<table hidden><p>X</p><tr><td>h</table>`,
+		`<table hidden>X<tr><td>h</table>`,
+		`<table><tr><td>a</td><div hidden><td>X</table>`,
+		`<table><div hidden><tr><td>X</table>`,
+		`<table><tr><td>a<tbody hidden><tr><td>h<tbody><tr><td>X</table>`,
+		`<table><caption hidden>h<tr><td>X</table>`,
+		`<td hidden>X</td>`,
+		`<tr hidden><b>X`,
 	} {
 		if blocks, _, _ := htmlText(long + in); !strings.Contains(joined(blocks), "X") {
 			t.Errorf("%q hides its text", in)
@@ -106,6 +174,23 @@ func TestHTMLAllHidden(t *testing.T) {
 	blocks, _, _ := htmlText(`<div style="opacity:0">` + long + `</div>`)
 	if got := joined(blocks); got != long {
 		t.Errorf("a document that hides all it says shows %q", got)
+	}
+}
+
+// A sender can put the rule that shows his text behind as many as are remembered.
+func TestHTMLManyRules(t *testing.T) {
+	var css strings.Builder
+	for i := range maxRules {
+		fmt.Fprintf(&css, ".c%d{color:red}", i)
+	}
+	for _, c := range []struct {
+		css  string
+		seen bool
+	}{{"", false}, {css.String(), false}, {css.String() + ".q{display:block!important}", true}} {
+		blocks, _, _ := htmlText("<style>" + c.css + `</style>` + long + `<p class=q style="display:none">X</p>`)
+		if got := strings.Contains(joined(blocks), "X"); got != c.seen {
+			t.Errorf("behind %d octets of CSS: seen %v, want %v", len(c.css), got, c.seen)
+		}
 	}
 }
 
@@ -140,7 +225,7 @@ func TestHTMLReplies(t *testing.T) {
 // stack, so that an end tag is searched for only where it closes something.
 func checkWalk(t *testing.T, src string) {
 	t.Helper()
-	w := walk(src, false)
+	w := walk(src, nil, false)
 	open := 0
 	for _, n := range w.open {
 		open += n

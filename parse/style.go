@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -9,91 +8,157 @@ import (
 
 // A look is what of an element's style decides whether its text is seen.
 type look struct {
-	none   bool // display:none, opacity:0, mso-hide: no inner element can undo it
-	blank  bool // visibility:hidden, which an inner element can undo
-	tiny   bool // a font of at most one pixel, likewise
-	front  int  // colour of the text, 0 where not known
-	ground int  // colour behind it, 0 where not known
+	gone   bool  // display:none or opacity:0: no inner element can undo it
+	blank  bool  // visibility:hidden, which an inner element can undo
+	tiny   bool  // a font of at most one pixel, likewise
+	front  int32 // colour of the text, as colour says
+	ground int32 // colour behind it, likewise
 }
 
 func (l look) unseen() bool {
-	return l.none || l.blank || l.tiny || l.ground != 0 && near(l.front, l.ground)
+	return l.gone || l.blank || l.tiny || l.front == hides || near(l.front, l.ground)
 }
 
-// A style is a list of declarations, as far as they decide what is seen.
-type style struct {
-	look
-	sets uint8 // which of blank, tiny, front and ground it declares
-}
-
+// The properties that decide what is seen.
 const (
-	setsBlank = 1 << iota
-	setsTiny
-	setsFront
-	setsGround
+	cssDisplay = iota
+	cssOpacity
+	cssVisibility
+	cssFontSize
+	cssColor
+	cssGround // the colour behind the text
+	cssImage  // a picture there, which may have any colour
+	cssCount
 )
 
-// apply puts the declarations of s over what was inherited or declared before.
-func (l *look) apply(s style) {
-	l.none = l.none || s.none
-	if s.sets&setsBlank != 0 {
-		l.blank = s.blank
-	}
-	if s.sets&setsTiny != 0 {
-		l.tiny = s.tiny
-	}
-	if s.sets&setsFront != 0 {
-		l.front = s.front
-	}
-	if s.sets&setsGround != 0 {
-		l.ground = s.ground
+// What a value of a property does to the text. A colour that is known is over these.
+const (
+	shows    = iota // or may show it
+	hides           // of a colour: transparent
+	inherits        // as the element around it
+)
+
+// A declaration gives a property a value. The heaviest one holds (CSS Cascading and Inheritance, section 6), of two of the same
+// weight the later.
+type declaration struct {
+	value  int32
+	weight uint32 // 0 where the property is not declared
+}
+
+// A weight is where a declaration stands; for rules there is added what each word of the selector weighs and, in the lower 24
+// bits, the place in the style sheets.
+const (
+	byHint    = 1 // an attribute such as bgcolor, or the element itself
+	byTag     = 1 << 24
+	byClass   = 2 << 24
+	byID      = 4 << 24
+	byElement = 0x40 << 24 // a style attribute
+	important = 0x80 << 24
+)
+
+// A style is a list of declarations, as far as they decide what is seen.
+type style [cssCount]declaration
+
+func (s *style) set(property int, value int32, weight uint32) {
+	if weight >= s[property].weight {
+		s[property] = declaration{value, weight}
 	}
 }
 
-// maxMemo bounds the rules of style elements, and the style attributes that are remembered.
+// merge adds the declarations of t.
+func (s *style) merge(t *style) {
+	for p, d := range t {
+		if d.weight > 0 {
+			s.set(p, d.value, d.weight)
+		}
+	}
+}
+
+// apply puts a style over what was inherited.
+func (l *look) apply(s *style) {
+	declared := func(p int) bool { return s[p].weight > 0 && s[p].value != inherits }
+	l.gone = l.gone || s[cssDisplay].value == hides || s[cssOpacity].value == hides
+	if declared(cssVisibility) {
+		l.blank = s[cssVisibility].value == hides
+	}
+	if declared(cssFontSize) {
+		l.tiny = s[cssFontSize].value == hides
+	}
+	if declared(cssColor) {
+		l.front = s[cssColor].value
+	}
+	if declared(cssGround) {
+		l.ground = s[cssGround].value
+	}
+	if declared(cssImage) && s[cssImage].value == shows {
+		l.ground = 0
+	}
+}
+
+// maxMemo bounds the style attributes that are remembered.
 const maxMemo = 1000
 
-// attributes reads what matters of the attributes of a start tag into e. A style attribute is
-// stronger than the others wherever it stands.
-func (w *walker) attributes(z *html.Tokenizer, e *element) {
-	var own style
+// attributes reads what matters of an element and the attributes of its start tag into e.
+func (w *walker) attributes(z *html.Tokenizer, e *element, role role) {
+	var s style
+	if role&control != 0 {
+		for _, p := range [...]int{cssFontSize, cssColor, cssGround} {
+			s.set(p, shows, byHint)
+		}
+	}
+	w.ruled(&s, e.tag, 0, "")
 	for n, more := 0, true; more && n < 64; n++ {
 		var k, v []byte
 		k, v, more = z.TagAttr() // of a tag without any the key is empty
 		switch string(k) {
 		case "style":
-			own = w.style(v)
-		case "hidden":
-			e.none = true
+			own := w.style(v)
+			s.merge(&own)
 		case "class":
-			w.named('.', string(v), e)
+			w.named('.', string(v), e, &s)
 		case "id":
-			w.named('#', string(v), e)
+			w.named('#', string(v), e, &s)
 		case "type":
 			if e.tag == tagBlockquote && string(v) == "cite" {
 				e.quote = quoted
 			}
+			e.sheet.off = e.sheet.off || e.tag == tagStyle && len(v) > 0 && !strings.EqualFold(string(v), "text/css")
+		case "media":
+			e.sheet.some = e.tag == tagStyle && !everyScreen(string(v))
 		case "href":
 			w.link(string(v))
-		case "bgcolor":
-			e.ground = colour(string(v))
-		case "background":
-			e.ground = 0
-		case "color", "text":
-			e.front = colour(string(v))
-		case "size":
-			if e.tag == tagFont {
-				e.tiny = strings.TrimSpace(string(v)) == "0"
+			if e.tag == tagA {
+				s.set(cssColor, shows, byHint) // links have a colour of their own
 			}
+		default:
+			hint(&s, string(k), string(v), e.tag)
 		}
 	}
-	e.apply(own)
+	e.apply(&s)
+}
+
+// hint reads an attribute that says what a style could (HTML Living Standard, section 15).
+func hint(s *style, key, v string, t tag) {
+	switch key {
+	case "hidden":
+		s.set(cssDisplay, hides, byHint)
+	case "bgcolor":
+		s.set(cssGround, colour(v), byHint)
+	case "background":
+		s.set(cssImage, shows, byHint)
+	case "color", "text":
+		s.set(cssColor, colour(v), byHint)
+	case "size":
+		if t == tagFont {
+			s.set(cssFontSize, shows, byHint) // the smallest, which 0 is taken for, has ten pixels
+		}
+	}
 }
 
 func (w *walker) style(v []byte) style {
 	s, ok := w.memo[string(v)]
 	if !ok {
-		s = declarations(string(v))
+		s = declarations(string(v), byElement)
 		if w.memo == nil {
 			w.memo = make(map[string]style)
 		}
@@ -115,97 +180,32 @@ func prefixFold(s, p string) bool {
 	return len(s) >= len(p) && s[0]|0x20 == p[0]|0x20 && strings.EqualFold(s[:len(p)], p)
 }
 
-// named applies the rules of the style elements for the classes or the id in v, and tells quotes by
-// the names that mail programs give them. At most 16 names are looked at.
-func (w *walker) named(mark byte, v string, e *element) {
-	for n := 0; v != "" && n < 16; n++ {
-		var name string
-		name, v, _ = strings.Cut(v, " ")
+// named adds the rules of the style elements for the classes or the id in v to s, and tells quotes by the names that mail
+// programs give them.
+func (w *walker) named(mark byte, v string, e *element, s *style) {
+	for v != "" {
+		end := strings.IndexAny(v, " \t\n\r\f")
+		if end < 0 {
+			end = len(v)
+		}
+		name := v[:end]
+		v = v[min(end+1, len(v)):]
 		switch name {
 		case "gmail_quote", "gmail_attr", "moz-cite-prefix", "yahoo_quoted", "protonmail_quote", "OutlookMessageHeader", "divRplyFwdMsg":
 			e.quote = quoted
 		}
-		if len(w.rules) > 0 {
-			e.apply(w.rules[string(mark)+name])
-		}
+		w.ruled(s, e.tag, mark, name)
 	}
 }
 
-// declarations reads the declarations of a style attribute or rule, the important ones last.
-func declarations(css string) (s style) {
-	gone := false
-	for _, important := range [...]bool{false, true} {
-		for rest := css; rest != ""; {
-			var d string
-			d, rest, _ = strings.Cut(rest, ";")
-			k, v, ok := strings.Cut(d, ":")
-			if !ok {
-				continue
-			}
-			v, _, strong := strings.Cut(strings.ToLower(v), "!")
-			k, v = strings.ToLower(strings.TrimSpace(k)), strings.TrimSpace(v)
-			switch {
-			case strong != important:
-			case k == "display":
-				gone = v == "none"
-			default:
-				s.declare(k, v)
-			}
-		}
-		if !strings.Contains(css, "!") {
-			break
-		}
-	}
-	s.none = s.none || gone
-	return s
-}
-
-// declare takes up one declaration other than display.
-func (s *style) declare(k, v string) {
-	switch k {
-	case "mso-hide":
-		s.none = s.none || v == "all"
-	case "opacity":
-		f, err := strconv.ParseFloat(v, 64)
-		s.none = s.none || err == nil && f <= 0.05
-	case "visibility":
-		s.blank, s.sets = v == "hidden" || v == "collapse", s.sets|setsBlank
-	case "font-size":
-		s.size(v)
-	case "font":
-		for _, f := range strings.Fields(v) {
-			f, _, _ = strings.Cut(f, "/")
-			weight := f != "0" && strings.Trim(f, "0123456789.") == ""
-			if f != "" && f[0] >= '0' && f[0] <= '9' && !weight {
-				s.size(f)
-			}
-		}
-	case "color":
-		s.front, s.sets = colour(v), s.sets|setsFront
-	case "background-color", "background":
-		s.ground, s.sets = colour(v), s.sets|setsGround
-	}
-}
-
-// size takes up a font size. At most a pixel or point is tiny; a size relative to the one around it
-// makes that tiny or leaves it as it is.
-func (s *style) size(v string) {
-	n := strings.TrimRight(v, "abcdefghijklmnopqrstuvwxyz% ")
-	f, err := strconv.ParseFloat(n, 64)
-	tiny := err == nil && f <= 1
-	switch strings.TrimSpace(v[len(n):]) {
-	case "em", "ex", "ch":
-		if tiny = f <= 0.1; !tiny {
-			return
-		}
-	case "%":
-		if tiny = f <= 10; !tiny {
-			return
-		}
-	case "rem":
-		tiny = f <= 0.1
-	case "inherit", "smaller", "larger":
+// ruled adds the rules for elements of a tag with such a class or id.
+func (w *walker) ruled(s *style, t tag, mark byte, name string) {
+	if len(w.rules) == 0 {
 		return
 	}
-	s.tiny, s.sets = tiny, s.sets|setsTiny
+	for _, t := range [...]tag{anyTag, t} {
+		if r, ok := w.rules[selector{t, mark, name}]; ok {
+			s.merge(&r)
+		}
+	}
 }
