@@ -100,6 +100,7 @@ var bombs = map[string]func(n int) string{
 	"CSS of groups":             func(n int) string { return htmlHead + "<style>" + times("@media x{", n) + "</style>the end" },
 	"CSS of quotes":             func(n int) string { return htmlHead + `<p style="` + times("';", n) + `">the end` },
 	"CSS of brackets":           func(n int) string { return htmlHead + `<p style="` + times("a(;", n) + `">the end` },
+	"HTML of options":           func(n int) string { return htmlHead + "<select>" + times("<option>a", n) + "the end" },
 	"HTML of cells without row": func(n int) string { return htmlHead + times("<table><b><td><b><tr>", n) + "the end" },
 	"HTML of links":             func(n int) string { return htmlHead + times("<a href=http://x>", n) + "the end" },
 	"attached texts": func(n int) string {

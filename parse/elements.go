@@ -26,6 +26,9 @@ const (
 	tagButton
 	tagDd
 	tagDt
+	tagSelect
+	tagOption
+	tagNoscript
 	firstListed
 	anyTag     tag = 127 // of a selector without one
 	firstOther tag = 128
@@ -86,7 +89,7 @@ var elements = []struct {
 var tags, roles = func() (map[string]tag, [256]role) {
 	m := map[string]tag{"p": tagP, "li": tagLi, "ul": tagUl, "ol": tagOl, "td": tagTd, "th": tagTh, "tr": tagTr, "table": tagTable,
 		"style": tagStyle, "font": tagFont, "blockquote": tagBlockquote,
-		"a": tagA, "button": tagButton, "dd": tagDd, "dt": tagDt}
+		"a": tagA, "button": tagButton, "dd": tagDd, "dt": tagDt, "select": tagSelect, "option": tagOption, "noscript": tagNoscript}
 	var r [256]role
 	next := firstListed
 	for _, e := range elements {

@@ -95,8 +95,10 @@ type element struct {
 	quote quoting
 	sheet struct{ off, some bool } // of a style element: it is none of CSS, it holds on some screens only
 	look
-	p, li, cell, row int // innermost open p, li, td or th, tr that a new one would close, as index of the stack, or -1
-	link, table      int // innermost open a or button (in this cell), innermost open table; 0 for none
+	p, li, cell, row int  // innermost open p, li, td or th, tr that a new one would close, as index of the stack, or -1
+	menu             int  // innermost open select that shows one option, 0 for none
+	list, first      bool // of a select: it shows several options, its first one was met
+	link, table      int  // innermost open a or button (in this cell), innermost open table; 0 for none
 }
 
 // quoting says how sure it is that an element holds a quote.
@@ -242,7 +244,7 @@ func (w *walker) start(z *html.Tokenizer) {
 	if roles[e.tag]&rows != 0 && role&inRows == 0 {
 		e = *w.beforeTable(&e)
 	}
-	e.tag = t
+	e.tag, e.list = t, false
 	e.dead = e.dead || role&dead != 0
 	e.pre = e.pre || role&pre != 0
 	if t == tagTable {
@@ -252,8 +254,15 @@ func (w *walker) start(z *html.Tokenizer) {
 		e.quote = max(e.quote, indented)
 	}
 	w.attributes(z, &e, role)
+	if e.menu > 0 && t == tagOption { // it shows the first, whatever there is to choose from
+		e.gone = e.gone || w.stack[e.menu].first
+		w.stack[e.menu].first = true
+	}
 	if role&void != 0 {
 		return
+	}
+	if t == tagNoscript {
+		z.NextIsNotRawText()
 	}
 	w.push(e)
 }
@@ -274,6 +283,11 @@ func (w *walker) push(e element) {
 		e.li, e.p = -1, -1
 	case tagA, tagButton:
 		e.link = at
+	case tagSelect:
+		e.menu, e.first = at, false
+		if e.list {
+			e.menu = 0
+		}
 	case tagTd, tagTh:
 		e.cell, e.p, e.link = at, -1, 0
 	case tagTr:
@@ -300,8 +314,10 @@ func (w *walker) closeImplied(t tag, role role) {
 		at = w.tableAt(t, e)
 	case (t == tagA || t == tagButton) && e.link > 0 && w.stack[e.link].tag == t:
 		at = e.link
-	case role&heading != 0 && roles[e.tag]&heading != 0:
+	case role&heading != 0 && roles[e.tag]&heading != 0, t == tagOption && e.tag == t:
 		at = len(w.stack) - 1
+	case t == tagSelect:
+		at = e.menu
 	case role&ends != 0:
 		at = e.p
 	}

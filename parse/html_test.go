@@ -18,7 +18,7 @@ func TestHTMLVisible(t *testing.T) {
 		{"a&amp;b &eacute; &#x41;&nbsp;c", "a&b é A\u00a0c"},
 		{"<title>t</title><style>x</style><script>y</script>z", "z"},
 		{"<head>seen", "seen"},
-		{"<noscript>seen</noscript>", "seen"},
+		{"<noscript>s<b a=b></b>een</noscript>", "seen"},
 		{"<pre>a  b\n c</pre>", "a  b\n c"},
 	} {
 		blocks, _, _ := htmlText(c.in)
@@ -90,6 +90,8 @@ func TestHTMLHidden(t *testing.T) {
 		`<p style="color:rgb(255 255 255);background:#fff none">X</p>`,
 		`<div style="color:#fff;background:#fff"><p style="color:inherit;background:transparent">X</p></div>`,
 		`<div style="color:#fff;background:#fff"><a name=a>X</a></div>`,
+		`<select><option>one<option>X</select>`,
+		`<noscript><p style="display:none">X</p></noscript>`,
 	} {
 		blocks, hidden, _ := htmlText(long + in + "tail")
 		if got := joined(blocks); strings.Contains(got, "X") || !strings.HasSuffix(got, "tail") || !strings.Contains(hidden, "X") {
@@ -163,6 +165,11 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<table><caption hidden>h<tr><td>X</table>`,
 		`<td hidden>X</td>`,
 		`<tr hidden><b>X`,
+		`<select><option>X</select>`,
+		`<select size=2><option>one<option>X</select>`,
+		`<select multiple><option>one<option>X</select>`,
+		`<select><option>one<option>two<select>X`,
+		`<noscript>X</noscript>`,
 	} {
 		if blocks, _, _ := htmlText(long + in); !strings.Contains(joined(blocks), "X") {
 			t.Errorf("%q hides its text", in)

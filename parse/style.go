@@ -130,6 +130,9 @@ func (w *walker) attributes(z *html.Tokenizer, e *element, role role) {
 			if e.tag == tagA {
 				s.set(cssColor, shows, byHint) // links have a colour of their own
 			}
+		case "size", "multiple":
+			e.list = e.tag == tagSelect && string(v) != "1"
+			fallthrough
 		default:
 			hint(&s, string(k), string(v), e.tag)
 		}
