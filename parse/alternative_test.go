@@ -32,6 +32,11 @@ func TestAlternative(t *testing.T) {
 		"a mixture beside plain":    {[]string{plain, multipart("mixed", "m", "\nmixed words", image)}, "mixed words"},
 		"one":                       {[]string{plain}, "plain words"},
 		"no words at all":           {[]string{"\n...", "\n!!!"}, "!!!"},
+		"AMP behind HTML":           {[]string{plain, html, "Content-Type: text/x-amp-html\n\n<p>living words</p>"}, "marked words"},
+		"AMP behind plain":          {[]string{plain, "Content-Type: text/x-amp-html\n\n<p>living words</p>"}, "plain words"},
+		"a type that few know":      {[]string{plain, "Content-Type: text/x-decoy\n\ndecoy words"}, "plain words"},
+		"RTF":                       {[]string{plain, "Content-Type: text/rtf\n\n{\\rtf1 rich words}"}, "plain words"},
+		"RTF alone":                 {[]string{"Content-Type: text/rtf\n\nrich words"}, "rich words"},
 		"only a picture":            {[]string{image}, ""},
 	} {
 		m := Parse([]byte(multipart("alternative", "x", c.parts...)), Limits{})

@@ -17,8 +17,17 @@ type entity struct {
 // A reading is the text found in an entity.
 type reading struct {
 	texts []leafText
-	html  bool // some of it is HTML
+	rank  rank // of the best of them
 }
+
+// A rank says how gladly mail programs show a text among alternatives.
+type rank uint8
+
+const (
+	other  rank = iota // of a type that few show: AMP, RTF, text/watch-html
+	simple             // plain text
+	rich               // HTML
+)
 
 // A leafText is the text of one leaf. Plain text is cut into blocks last, when it is known which alternatives are read.
 type leafText struct {
@@ -30,7 +39,7 @@ type leafText struct {
 
 func (r *reading) add(o reading) {
 	r.texts = append(r.texts, o.texts...)
-	r.html = r.html || o.html
+	r.rank = max(r.rank, o.rank)
 }
 
 // words reports whether there is a letter or digit to read.
@@ -111,9 +120,10 @@ func (p *parser) inner(e entity) reading {
 	return p.entity(entity{content: c, body: body, where: e.where, depth: e.depth + 1})
 }
 
-// multipart reads the parts of a multipart. One that has none is text.
+// multipart reads the parts of a multipart. One that has none is text. Parts behind its end are not shown, and count where there
+// are no words before it: some software closes too early.
 func (p *parser) multipart(e entity, typ string) reading {
-	parts := p.cut(&e)
+	parts, before := p.cut(&e)
 	if len(parts) == 0 {
 		p.defect(e.where, defectNoParts)
 		return p.unparted(e)
@@ -124,16 +134,24 @@ func (p *parser) multipart(e entity, typ string) reading {
 	for i, raw := range parts {
 		all = append(all, p.part(raw, entity{
 			where: partNumber(e.where, i), depth: e.depth + 1, digest: typ == "multipart/digest"}))
+		least = min(least, p.text)
 		if typ == "multipart/alternative" {
-			least = min(least, p.text)
 			p.text = budget // a decoy must not use up what the part that is shown needs
 		}
 	}
+	p.text = least
+	r := together(all[:before], typ)
+	if !r.words() && before < len(all) {
+		r = together(all, typ)
+	}
+	return r
+}
+
+// together is what is read of the parts of a multipart.
+func together(all []reading, typ string) (r reading) {
 	if typ == "multipart/alternative" {
-		p.text = least
 		return choose(all)
 	}
-	var r reading
 	for _, o := range all {
 		r.add(o)
 	}
@@ -160,23 +178,23 @@ func (p *parser) unparted(e entity) reading {
 }
 
 // cut returns the parts of a multipart, by the declared boundary, in the body as it stands or decoded, else by a boundary
-// that is guessed.
-func (p *parser) cut(e *entity) [][]byte {
+// that is guessed. before is how many of them come before the end.
+func (p *parser) cut(e *entity) (parts [][]byte, before int) {
 	_, ps := parseParams(e.typ)
 	left := max(p.limits.Parts-p.parts, 0)
 	boundary := ps.raw("boundary")
-	parts, flaw := splitParts(e.body, boundary, left)
+	parts, before, flaw := splitParts(e.body, boundary, left)
 	if len(parts) == 0 && p.decodeCompound(e) {
-		parts, flaw = splitParts(e.body, boundary, left)
+		parts, before, flaw = splitParts(e.body, boundary, left)
 	}
 	if len(parts) == 0 {
 		p.defect(e.where, defectBoundary)
-		parts, flaw = splitParts(e.body, guessBoundary(e.body), left)
+		parts, before, flaw = splitParts(e.body, guessBoundary(e.body), left)
 	}
 	if len(parts) > 0 && flaw != "" {
 		p.defect(e.where, flaw)
 	}
-	return parts
+	return parts, before
 }
 
 // decodeCompound undoes the encoding of a multipart or a message, which RFC 2045, section 6.4 forbids and some software
@@ -198,11 +216,11 @@ func (p *parser) decodeCompound(e *entity) bool {
 }
 
 // choose picks the one alternative that people see: the last HTML that has words, as mail clients do, so that a decoy
-// in plain text hides nothing; else the last that has words.
+// in plain text hides nothing; else the last plain text that has words, else the last of another type.
 func choose(all []reading) reading {
 	best := -1
 	for i := range all {
-		if all[i].words() && (best < 0 || all[i].html || !all[best].html) {
+		if all[i].words() && (best < 0 || all[i].rank >= all[best].rank) {
 			best = i
 		}
 	}

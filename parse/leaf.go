@@ -80,17 +80,26 @@ func (p *parser) textLeaf(e entity, typ string) reading {
 	}
 	declared := e.typ != "" && typ == mediaType(e.typ)
 	if isReport(typ) {
-		return reading{[]leafText{{blocks: []Block{{Footer, text}}}}, false}
+		return reading{texts: []leafText{{blocks: []Block{{Footer, text}}}}}
 	}
 	if isHTML(typ) || !declared && looksHTML(text) {
 		var l leafText
 		l.blocks, l.hidden, l.links = htmlText(text)
-		return reading{[]leafText{l}, true}
+		return reading{[]leafText{l}, rankOf(typ, rich)}
 	}
 	if strings.TrimSpace(text) == "" {
 		return reading{}
 	}
-	return reading{texts: []leafText{{plain: text}}}
+	return reading{[]leafText{{plain: text}}, rankOf(typ, simple)}
+}
+
+// rankOf returns the rank of a text, which is at most most: only those types are shown by all.
+func rankOf(typ string, most rank) rank {
+	switch typ {
+	case "text/html", "application/xhtml+xml", "text/plain", "text/enriched", "text/richtext":
+		return most
+	}
+	return other
 }
 
 // metaCharset returns the charset that HTML declares in its first 1,024 octets, "" for none.

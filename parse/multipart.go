@@ -7,11 +7,11 @@ import (
 )
 
 // splitParts cuts a multipart body at its delimiter lines (RFC 2046, 5.1.1) in one pass. flaw says that the last
-// delimiter is missing, or that parts come after it; they are parts too: some software closes too early. After limit
-// parts one more comes back, which holds all that is left.
-func splitParts(b []byte, boundary string, limit int) (parts [][]byte, flaw string) {
+// delimiter is missing, or that parts come after it; before is how many come before it. After limit parts one more comes back,
+// which holds all that is left.
+func splitParts(b []byte, boundary string, limit int) (parts [][]byte, before int, flaw string) {
 	if boundary = strings.TrimRight(boundary, " \t"); boundary == "" {
-		return nil, ""
+		return nil, 0, ""
 	}
 	mark := append([]byte("--"), boundary...)
 	start, closed := -1, false
@@ -34,8 +34,11 @@ func splitParts(b []byte, boundary string, limit int) (parts [][]byte, flaw stri
 		if closed {
 			flaw = defectAfterEnd
 		}
+		if last && !closed {
+			before, closed = len(parts), true
+		}
 		if last {
-			start, closed = -1, true
+			start = -1
 		}
 		if len(parts) == limit {
 			break
@@ -45,7 +48,10 @@ func splitParts(b []byte, boundary string, limit int) (parts [][]byte, flaw stri
 		parts = append(parts, b[start:])
 		flaw = defectUnclosed
 	}
-	return parts, flaw
+	if !closed {
+		before = len(parts)
+	}
+	return parts, before, flaw
 }
 
 // delimiter reports whether the mark of n octets at b[i] is a delimiter line, where the next line begins, and

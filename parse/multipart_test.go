@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -22,9 +23,24 @@ func TestSplitParts(t *testing.T) {
 		{"--x\na\n--x--", "x ", `["a"]`, ""},
 		{"--x\n1\n--x\n2\n--x\n3\n--x\n4\n--x--", "x", `["1" "2" "3" "4\n--x--"]`, defectUnclosed},
 	} {
-		parts, flaw := splitParts([]byte(c.in), c.boundary, 3)
+		parts, _, flaw := splitParts([]byte(c.in), c.boundary, 3)
 		if got := fmt.Sprintf("%q", parts); got != c.want || flaw != c.flaw {
 			t.Errorf("%q: got %s, %q", c.in, got, flaw)
+		}
+	}
+}
+
+// TestBehindTheEnd: parts behind the end of a multipart are not shown, but where a text stands there alone.
+func TestBehindTheEnd(t *testing.T) {
+	for body, want := range map[string]string{
+		"--x\n\nshown\n--x--\n--x\n\nbehind\n--x--":                      "shown",
+		"--x\n\nshown\n--x\n\ntoo\n--x--\n--x\n\nbehind\n--x--\n--x\n\nb": "shown\ntoo",
+		"--x\n\n.\n--x--\n--x\n\nbehind\n--x--":                          ".\nbehind",
+		"--x--\n--x\n\nbehind\n--x--":                                    "behind",
+		"--x\n\nshown\n--x\n\nunclosed":                                  "shown\nunclosed",
+	} {
+		if got := text(Parse([]byte(multi+"x\n\n"+body), Limits{})); strings.TrimSpace(got) != want {
+			t.Errorf("%q: got %q", body, got)
 		}
 	}
 }
