@@ -141,9 +141,14 @@ func readHeader(b []byte, limit int) (h header) {
 	}
 }
 
-// partHeader reads the header of a part, or of a message within the message.
+// partHeader reads the header of a part, or of a message within the message. Fields above an empty line are one, whatever their
+// names: mail programs show none of them.
 func (p *parser) partHeader(b []byte, where string) (c content, body []byte) {
-	return p.headerEnd(b, readHeader(b, p.limits.HeaderBytes), where)
+	h := readHeader(b, p.limits.HeaderBytes)
+	if _, ok := dropBlank(b[h.end:]); ok && h.end < len(b) {
+		h.mail = true
+	}
+	return p.headerEnd(b, h, where)
 }
 
 // topHeader reads the header of the message, and its Fields.

@@ -64,3 +64,23 @@ func TestHeaderLimit(t *testing.T) {
 		t.Errorf("got %d fields, %v", len(m.Fields), m.Defects)
 	}
 }
+
+// TestPartHeader: in a part fields above an empty line are a header that nobody sees, in a message they are one where mail has
+// such fields.
+func TestPartHeader(t *testing.T) {
+	for part, want := range map[string]string{
+		"Note: a decoy\nof lines\n\nshown":  "Note: a decoy\nof lines\n\nshown",
+		"Note: a decoy\n of lines\n\nshown": "shown",
+		"Note: a decoy\r\n\r\nshown":        "shown",
+		"Note: not one":                     "Note: not one",
+		"\nNote: not one\n\nshown":          "Note: not one\n\nshown",
+	} {
+		got := text(Parse([]byte(multi+"x\n\n--x\n"+part+"\n--x--\n"), Limits{}))
+		if got = strings.TrimSpace(got); got != want {
+			t.Errorf("%q: got %q", part, got)
+		}
+	}
+	if got := text(Parse([]byte("Note: this\n\nis a text"), Limits{})); got != "Note: this\n\nis a text" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -13,8 +13,8 @@ func isText(typ, disposition string) bool {
 	case "application", "image", "audio", "video", "font", "model", "chemical", "x-world":
 		return typ == "application/xhtml+xml" || typ == "application/pgp" // text in armour, before RFC 2015
 	}
-	how, ps := parseParams(disposition)
-	return how != "attachment" || ps.get("filename") == "" && typ != "text/calendar" && typ != "text/csv"
+	how, _ := parseParams(disposition)
+	return how != "attachment"
 }
 
 // A file is a leaf of type text that is an attachment, of that index in Message.Attachments.
