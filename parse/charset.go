@@ -17,7 +17,11 @@ var aliases = map[string]string{
 	"cp1252": "windows-1252", "ansi_x3.4-1968": "us-ascii", "iso-8859-8-i": "iso-8859-8", "iso-8859-11": "windows-874",
 	"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "cp936": "gb18030", "936": "gb18030",
 	"gb_2312-80": "gb18030", "gb2312_charset": "gb18030", "chinesebig5": "big5", "ks_c_5601-1987": "euc-kr",
-	"unicode-1-1-utf-7": "utf-7", "utf7": "utf-7", "x-unicode-2-0-utf-7": "utf-7",
+	"cp949": "euc-kr", "ms949": "euc-kr", "uhc": "euc-kr", "ks_c_5601": "euc-kr", "cp932": "shift_jis", "euc_jp": "euc-jp", "eucjp": "euc-jp",
+	"iso-2022-jp-1": "iso-2022-jp", "iso-2022-jp-2": "iso-2022-jp", "iso-2022-jp-3": "iso-2022-jp",
+	"hz": "hz-gb-2312", "big-5": "big5", "cp950": "big5", "windows-950": "big5", "cp874": "windows-874", "win-1251": "windows-1251",
+	"latin-2": "iso-8859-2", "macroman": "macintosh",
+	"csunicode11utf7": "utf-7", "unicode-1-1-utf-7": "utf-7", "utf7": "utf-7", "x-unicode-2-0-utf-7": "utf-7",
 }
 
 // decodeCharset turns text of a charset into UTF-8. Text in an unknown or missing charset, or one that it contradicts, is
@@ -29,6 +33,8 @@ func decodeCharset(b []byte, name, hint string) (text, flaw string) {
 		return decodeUTF8(b, name, hint)
 	case "utf-7":
 		return decodeUTF7(b), ""
+	case "iso-2022-kr":
+		name, b = "euc-kr", eightBits(b)
 	}
 	if name == "utf-16" {
 		name, b = byteOrder(b)
@@ -74,6 +80,29 @@ func byteOrder(b []byte) (name string, text []byte) {
 		return "utf-16le", b
 	}
 	return "utf-16be", b
+}
+
+// eightBits turns ISO-2022-KR (RFC 1557) into EUC-KR, of which it is the form of seven bits: what stands between SO and SI or the
+// end of the line lacks the eighth.
+func eightBits(b []byte) []byte {
+	b = bytes.ReplaceAll(b, []byte("\x1b$)C"), nil)
+	out, high := b[:0], byte(0)
+	for _, c := range b {
+		switch c {
+		case 0x0E:
+			high = 0x80
+			continue
+		case 0x0F, '\n':
+			high = 0
+		}
+		if c > ' ' && c < 0x7F {
+			c |= high
+		}
+		if c != 0x0F {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func charsetName(name string) string {

@@ -23,6 +23,14 @@ func TestDecodeCharset(t *testing.T) {
 		{"\x1b$B$3$s\x1b(B", "iso-2022-jp", "", "こん", ""},
 		{"\x82\xb1\x82\xf1", "shift_jis", "", "こん", ""},
 		{"\xb3\xaa\xb4\xc2", "ks_c_5601-1987", "", "나는", ""},
+		{"\xb3\xaa\xb4\xc2", "CP949", "", "나는", ""},
+		{"\x82\xb1\x82\xf1", "cp932", "", "こん", ""},
+		{"\xa4\xb3\xa4\xf3", "euc_jp", "", "こん", ""},
+		{"\x1b$B$3$s\x1b(B", "iso-2022-jp-2", "", "こん", ""},
+		{"~{VPND~}", "hz", "", "中文", ""},
+		{"\xa7A", "cp950", "", "你", ""},
+		{"\xe0\xb4", "cp874", "", "เด", ""},
+		{"\xcf\xf0\xe8", "win-1251", "", "При", ""},
 		{"\xf0\xd2\xc9", "koi8-r", "", "При", ""},
 		{"\xa7A", "chinesebig5", "", "你", ""},
 		{"h\x00i\x00", "utf-16", "", "hi", ""},
@@ -38,10 +46,10 @@ func TestDecodeCharset(t *testing.T) {
 		{"caf\xe9 \xc3\xa9", "utf-8", "koi8-r", "café é", defectBadCharset},
 		{"caf\xe9", "us-ascii", "", "café", defectBadCharset},
 		{"日本語の件名です", "shift_jis", "", "日本語の件名です", defectBadCharset}, // declared by mistake
-		{"abc", "iso-2022-kr", "", "abc", ""},
+		{"\x1b$)C\na\x0e3*4B\x0fb \x0e3*\nc", "iso-2022-kr", "", "\na나는b 나\nc", ""},
 	} {
 		got, flaw := decodeCharset([]byte(c.in), c.name, c.hint)
-		if got != c.want || flaw != c.flaw && c.name != "iso-2022-kr" {
+		if got != c.want || flaw != c.flaw {
 			t.Errorf("%q, %s, %s: got %q, %q", c.in, c.name, c.hint, got, flaw)
 		}
 	}

@@ -33,11 +33,11 @@ func TestSplitParts(t *testing.T) {
 // TestBehindTheEnd: parts behind the end of a multipart are not shown, but where a text stands there alone.
 func TestBehindTheEnd(t *testing.T) {
 	for body, want := range map[string]string{
-		"--x\n\nshown\n--x--\n--x\n\nbehind\n--x--":                      "shown",
+		"--x\n\nshown\n--x--\n--x\n\nbehind\n--x--":                       "shown",
 		"--x\n\nshown\n--x\n\ntoo\n--x--\n--x\n\nbehind\n--x--\n--x\n\nb": "shown\ntoo",
-		"--x\n\n.\n--x--\n--x\n\nbehind\n--x--":                          ".\nbehind",
-		"--x--\n--x\n\nbehind\n--x--":                                    "behind",
-		"--x\n\nshown\n--x\n\nunclosed":                                  "shown\nunclosed",
+		"--x\n\n.\n--x--\n--x\n\nbehind\n--x--":                           ".\nbehind",
+		"--x--\n--x\n\nbehind\n--x--":                                     "behind",
+		"--x\n\nshown\n--x\n\nunclosed":                                   "shown\nunclosed",
 	} {
 		if got := text(Parse([]byte(multi+"x\n\n"+body), Limits{})); strings.TrimSpace(got) != want {
 			t.Errorf("%q: got %q", body, got)
