@@ -19,7 +19,9 @@ func TestFold(t *testing.T) {
 		{"a\u00a0\u3000b\u2003c", "a b c"},
 		{"a\xffb", "a\ufffdb"},
 		{"（ＯＫ）…　！Ａ\u0301", "(ok)... !a"},
-		{"\u202eabc\u202c", "abc"},
+		{"\u202eabc\u202c", "cba"},
+		{"buy \u202eargaiv\u202c now,\n\u202earg\naiv \u202dxy\u202c", "buy viagra now, gra aiv xy"},
+		{"\u202eab\u202ecd", "badc"},
 		{"한국어 ㈱", "한국어 (株)"},
 	} {
 		if got := Fold(c.in); got != c.want {

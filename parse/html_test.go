@@ -259,7 +259,9 @@ func TestHTMLDeep(t *testing.T) {
 
 func FuzzHTML(f *testing.F) {
 	for _, s := range []string{"<p style='display:none'>a<p>b", "<style>.a{display:none}</style><b class=a>x", "<table><tr><td>1<td>2</table>&nGt;<!-- c -->",
-		"<blockquote>a<pre> b</blockquote>", "<font size=0 color=#fff><td bgcolor=white>x", "<?" + strings.Repeat("\x00", 30)} {
+		"<blockquote>a<pre> b</blockquote>", "<font size=0 color=#fff><td bgcolor=white>x", "<?" + strings.Repeat("\x00", 30),
+		"a<style media=x>@media y{b,.c:d[e='f']>g#h{display:block!important}}/*\\64 */p{color:rgb(1 2 3/0)}</style><p class='c d' hidden>",
+		"<table>a<div><tr>b<td><select size=1><option>c<option>d<a href=x>e<a>f<noscript><h1>g<h2>h<dl><dd>i<dt>j"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, src string) {

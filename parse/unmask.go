@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,7 @@ func unmask(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	p, steady := survey(s)
 	if p&unseen != 0 {
-		s = drop(s, unseen)
+		s = drop(turn(s), unseen)
 	}
 	if steady {
 		return s
@@ -24,6 +25,31 @@ func unmask(s string) string {
 		s = compose(drop(s, unseen|accent))
 	}
 	return s
+}
+
+// turn turns round what a right-to-left override shows from its end to its beginning, up to another mark of direction or the end
+// of the line (Unicode Standard Annex 9, section 2.2).
+func turn(s string) string {
+	const override = "\u202E"
+	if !strings.Contains(s, override) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, override)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		end := strings.IndexAny(rest, "\n\u202A\u202B\u202C\u202D\u202E")
+		if end < 0 {
+			end = len(rest)
+		}
+		turned := []rune(rest[:end])
+		slices.Reverse(turned)
+		b.WriteString(string(turned))
+		s = rest[end:]
+	}
 }
 
 // survey is the properties that any character of s outside ASCII has, and whether all, but for those
