@@ -71,12 +71,12 @@ func addressMatches(pattern, addr string) bool {
 	return strings.EqualFold(pattern, addr)
 }
 
-// listID returns what stands between the angle brackets of the first List-Id.
+// listID returns what stands between the angle brackets of the first List-Id, the last ones, since the words before them may hold
+// some (RFC 2919, section 3); where there are none, all of it.
 func listID(m *parse.Message) string {
 	for _, f := range m.Fields {
 		if strings.EqualFold(f.Name, "List-Id") {
-			_, rest, _ := strings.Cut(f.Value, "<")
-			id, _, _ := strings.Cut(rest, ">")
+			id, _, _ := strings.Cut(f.Value[strings.LastIndexByte(f.Value, '<')+1:], ">")
 			return strings.TrimSpace(id)
 		}
 	}

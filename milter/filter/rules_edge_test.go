@@ -29,6 +29,8 @@ func TestRuleEdges(t *testing.T) {
 		{"list", list, at(""), "List-Id: News <NEWS.example.org>\n", true},
 		{"list, folded", list, at(""), "list-id: News\n\t<news.example.org>\n", true},
 		{"list, only in its name", list, at(""), "List-Id: news.example.org <other.example>\n", false},
+		{"list, brackets in its name", list, at(""), "List-Id: \"News <of> us\"\n <news.example.org>\n", true},
+		{"list, no brackets", list, at(""), "List-Id: news.example.org\n", true},
 		{"no list", list, at(""), "", false},
 		{"network", net, at("192.0.2.9"), "", true},
 		{"network, mapped", net, at("::ffff:192.0.2.9"), "", true},
