@@ -25,7 +25,7 @@ func place(words []string) []placed {
 	for i, w := range words {
 		n, reach := 2, 0
 		if isBigram(w) { // it stands for its first character, the next for its second
-			n, reach = 3, 1
+			n, reach = mostSpelt-1, 1
 		}
 		for n := range n {
 			but := slices.Concat(run(i, n), run(i+1, n))
@@ -210,7 +210,11 @@ func (p *placed) text(units []unit) string {
 	case p.kind == ends:
 		return trim(from) + " … " + trim(to)
 	case from.wide() && to.wide():
-		return trim(from) + trim(to)
+		var b strings.Builder
+		for i := range p.to - p.from + 1 {
+			b.WriteString(trim(at(p.from + i)))
+		}
+		return b.String()
 	}
 	return trim(from) + " " + trim(to)
 }

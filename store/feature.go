@@ -1,7 +1,6 @@
 package store
 
 import (
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -59,7 +58,8 @@ const (
 	tailTail
 	headTail
 	tailHead
-	apart // two or three places
+	apart    // two or three places
+	spelling // letters side by side
 )
 
 // A feature is one thing that two messages can share.
@@ -95,29 +95,6 @@ func NewTrace(m *parse.Message) *Trace {
 
 // simWeight is the weight of a feature in the SimHash, by kind: words and pairs alone make it up.
 var simWeight = [...]int{single: 1, pair: 2, ends: 0, attachment: 0}
-
-// isBigram says whether a token is two characters of a script that writes no spaces.
-func isBigram(w string) bool {
-	return len(w) >= 2*3 && len(w) <= 2*4 && w[0] >= 0xe0 && utf8.RuneCountInString(w) == 2
-}
-
-// appendBigram adds what a character bigram gives: itself, as telling as two words, and its first character with those two
-// and three places on, which survive that a character is exchanged between. Both places make one feature, which survives
-// that one is put in.
-func appendBigram(out []feature, words []string, i int, h uint64) []feature {
-	out = append(out, feature{join(h, 0, wholeWord), pair})
-	first, size := utf8.DecodeRuneInString(words[i])
-	after := words[i][size:]
-	for range 2 {
-		if i++; i == len(words) || !isBigram(words[i]) || !strings.HasPrefix(words[i], after) {
-			break
-		}
-		after = words[i][len(after):]
-		r, _ := utf8.DecodeRuneInString(after)
-		out = append(out, feature{join(uint64(first), uint64(r), apart), ends})
-	}
-	return out
-}
 
 // affixLen is how many characters the beginning and the end of a word are.
 const affixLen = 3
