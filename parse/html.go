@@ -80,6 +80,7 @@ type walker struct {
 	line    strings.Builder // text of the block being read
 	quote   quoting         // what that block is in
 	replies bool            // a blockquote was introduced as a quote
+	passed  bool            // all that follows is a message that is answered or passed on
 	gap     bool            // white space came, not yet written
 	hidden  strings.Builder
 	links   []string
@@ -153,9 +154,13 @@ func (w *walker) hide(s []byte) {
 
 // show writes visible text. White space collapses but in pre.
 func (w *walker) show(s []byte, e *element) {
-	if e.quote != w.quote && len(bytes.TrimSpace(s)) > 0 {
+	q := e.quote
+	if w.passed {
+		q = quoted
+	}
+	if q != w.quote && len(bytes.TrimSpace(s)) > 0 {
 		w.flush()
-		w.quote = e.quote
+		w.quote = q
 	}
 	if e.pre {
 		w.shown += len(bytes.Fields(s))

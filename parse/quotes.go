@@ -2,7 +2,6 @@ package parse
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // markQuotes marks what was quoted from other messages: lines behind a quote mark, the line that
@@ -88,11 +87,19 @@ func introduces(s string) bool {
 	if len(s) == 0 || len(s) > 240 {
 		return false
 	}
-	end := strings.TrimRight(s, " ]】")
+	end := strings.TrimRight(s, " ]】\u200e\u200f\u202a\u202b\u202c") // marks of direction, in Hebrew and Arabic
 	if !strings.HasSuffix(end, ":") && !strings.HasSuffix(end, "：") && !strings.HasSuffix(end, "wrote") {
 		return false
 	}
-	return hasAny(strings.ToLower(s), wrote) || opensIntroduction(s) && strings.ContainsAny(s, "0123456789")
+	return hasAny(strings.ToLower(s), wrote) || strings.ContainsAny(s, "0123456789") && (opensIntroduction(s) || angled(s))
+}
+
+// angled tells whether a line holds an address in angle brackets: with a date, and a colon at its end, it says in any language
+// who wrote what follows.
+func angled(s string) bool {
+	_, s, _ = strings.Cut(s, "<")
+	s, _, ok := strings.Cut(s, ">")
+	return ok && strings.Contains(s, "@") && !strings.Contains(s, " ")
 }
 
 // opensIntroduction tells whether a line begins as one that introduces a quote.
@@ -116,7 +123,9 @@ func hasAny(s string, words []string) bool {
 
 // passing are the words between dashes above a message that is passed on whole.
 var passing = []string{"original message", "forwarded message", "begin forwarded message", "forwarded by", "message d'origine", "message transféré",
-	"mail original", "ursprüngliche nachricht", "originalnachricht", "original-nachricht", "weitergeleitete nachricht", "mensaje original", "mensagem original",
+	"mail original", "pôvodná správa", "původní zpráva", "wiadomość oryginalna", "oryginalna wiadomość", "eredeti üzenet", "alkuperäinen viesti",
+	"oprindelig meddelelse", "opprinnelig melding", "mesaj original", "özgün ileti", "orijinal mesaj", "αρχικό μήνυμα", "вихідне повідомлення",
+	"원본 메시지", "원본 메일", "الرسالة الأصلية", "doorgestuurd bericht", "mensagem encaminhada", "mensaje reenviado", "пересланное сообщение", "ursprüngliche nachricht", "originalnachricht", "original-nachricht", "weitergeleitete nachricht", "mensaje original", "mensagem original",
 	"messaggio originale", "messaggio inoltrato", "oorspronkelijk bericht", "ursprungligt meddelande", "исходное сообщение", "пересылаемое сообщение",
 	"原始邮件", "原邮件", "转发邮件", "原始郵件", "元のメッセージ"}
 
@@ -131,34 +140,53 @@ func passedOn(lines []line, i int) bool {
 		low := strings.ToLower(s)
 		return hasAny(low, passing) && !strings.Contains(low, "end of") && !strings.Contains(low, "end forwarded")
 	}
-	if c := s[0] | 0x20; c != 'f' && c != 'v' && c != 'd' && c != '*' && c < utf8.RuneSelf || !headerName(s, "from", "von", "de", "da", "发件人", "寄件者") {
+	if !headerNames.from[headerName(s)] {
 		return false
 	}
 	n := 0
 	for j := i + 1; j < len(lines) && j <= i+5; j++ {
-		if headerName(lines[j].text, "sent", "date", "to", "subject", "gesendet", "an", "betreff", "envoyé", "objet", "enviado", "para",
-			"asunto", "发送时间", "收件人", "主题", "日期") {
+		if headerNames.rest[headerName(lines[j].text)] {
 			n++
 		}
 	}
 	return n >= 2
 }
 
-// headerName tells whether s begins with one of the names and a colon, in any case, with stars around it or not.
-func headerName(s string, names ...string) bool {
-	k, _, ok := strings.Cut(s, ":")
-	if !ok {
-		if k, _, ok = strings.Cut(s, "："); !ok {
-			return false
-		}
-	}
-	k = strings.Trim(k, "* ")
+// headerNames are what Outlook, in the language of its user, calls the fields of the header of a message that it quotes.
+var headerNames = struct{ from, rest map[string]bool }{
+	from: set("from", "von", "de", "da", "van", "från", "fra", "od", "lähettäjä", "feladó", "de la", "expeditor", "от", "від", "από",
+		"gönderen", "kimden", "dari", "từ", "จาก", "من", "מאת", "差出人", "보낸 사람", "보낸사람", "发件人", "寄件者", "寄件人"),
+	rest: set("sent", "date", "to", "subject", "gesendet", "datum", "an", "betreff", "envoyé", "objet", "enviado", "enviada em", "fecha",
+		"data", "para", "asunto", "assunto", "inviato", "a", "oggetto", "verzonden", "aan", "onderwerp", "wysłano", "do", "temat",
+		"skickat", "till", "ämne", "sendt", "dato", "til", "emne", "lähetetty", "päivämäärä", "vastaanottaja", "aihe", "odesláno",
+		"odoslané", "dátum", "komu", "předmět", "predmet", "elküldve", "címzett", "tárgy", "trimis", "către", "subiect", "отправлено",
+		"дата", "кому", "тема", "надіслано", "στάλθηκε", "ημερομηνία", "προς", "θέμα", "gönderildi", "gönderilme tarihi", "tarih", "kime",
+		"konu", "tanggal", "kepada", "subjek", "ngày", "đến", "chủ đề", "วันที่", "ถึง", "เรื่อง", "تاريخ الإرسال", "إلى", "الموضوع", "נשלח",
+		"אל", "נושא", "送信日時", "日時", "宛先", "件名", "보낸 날짜", "받는 사람", "제목", "发送时间", "日期", "收件人", "主题", "寄件日期", "收件者", "主旨"),
+}
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
 	for _, n := range names {
-		if strings.EqualFold(k, n) {
-			return true
-		}
+		m[n] = true
 	}
-	return false
+	return m
+}
+
+// longestName is more octets than a name of a field has.
+const longestName = 48
+
+// headerName is what stands before the colon of a line, in lower case and without the stars around it, "" where that is long.
+func headerName(s string) string {
+	s = s[:min(len(s), longestName)]
+	end := strings.IndexByte(s, ':')
+	if end < 0 {
+		end = strings.Index(s, "：")
+	}
+	if end < 0 {
+		return ""
+	}
+	return strings.ToLower(strings.Trim(s[:end], "* \u00a0\u200e\u200f"))
 }
 
 // attribution tells whether a quote is that of a reply: lines with quote marks below a line that says who wrote them.

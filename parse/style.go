@@ -194,8 +194,10 @@ func (w *walker) named(mark byte, v string, e *element, s *style) {
 		name := v[:end]
 		v = v[min(end+1, len(v)):]
 		switch name {
-		case "gmail_quote", "gmail_attr", "moz-cite-prefix", "yahoo_quoted", "protonmail_quote", "OutlookMessageHeader", "divRplyFwdMsg":
+		case "gmail_quote", "gmail_attr", "moz-cite-prefix", "yahoo_quoted", "protonmail_quote", "OutlookMessageHeader":
 			e.quote = quoted
+		case "divRplyFwdMsg": // of Outlook on the web: the header of what is quoted, which follows without an element of its own
+			e.quote, w.passed = quoted, true
 		}
 		w.ruled(s, e.tag, mark, name)
 	}
