@@ -73,7 +73,9 @@ func NewTrace(m *parse.Message) *Trace {
 	t := &Trace{Text: m.Text(), Sample: m.Subject}
 	t.Octets = len(t.Text)
 	t.Script = parse.ScriptOf(t.Text)
-	t.Nilsimsa = nilsimsa.Sum([]byte(t.Text))
+	var d nilsimsa.Digest
+	_, _ = d.WriteString(t.Text)
+	t.Nilsimsa = d.Code()
 	w := wordings.Get().(*wording)
 	defer w.keep()
 	w.of(t.Text)

@@ -10,6 +10,7 @@ import (
 // Judge says what a message resembles and leaves no trace of it.
 func (s *Store) Judge(t *Trace, x *Transaction) Evidence {
 	q := s.memory.query(t)
+	defer q.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ev := s.judge(q, x)
@@ -19,6 +20,7 @@ func (s *Store) Judge(t *Trace, x *Transaction) Evidence {
 // Count judges a message and counts it. A message that was counted before is judged as it was then.
 func (s *Store) Count(t *Trace, x *Transaction) Evidence {
 	q := s.memory.query(t)
+	defer q.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(x.Time)

@@ -30,7 +30,7 @@ func (m *memory) measureIn(q *query, h uint32, room *glance) match {
 
 // own is what those features of the message weigh that have a rank of at most tau, and those of attachments.
 func (q *query) own(tau float32) (text, files float64) {
-	if q.sums == nil {
+	if len(q.sums) == 0 {
 		q.weighed()
 	}
 	n := sort.Search(q.text, func(i int) bool { return q.features[i].rank > tau })

@@ -3,6 +3,8 @@ package store
 import (
 	"iter"
 	"math"
+	"slices"
+	"sync"
 )
 
 // A query is a message as the memory sees it.
@@ -58,7 +60,8 @@ func (q *query) tabulate() {
 	for size < 2*len(q.features) {
 		size *= 2
 	}
-	q.table = make([]uint16, size)
+	q.table = slices.Grow(q.table[:0], size)[:size]
+	clear(q.table)
 	for at, f := range q.features {
 		near := f.id >> nearBits
 		q.sieve[near%sieveBits/64] |= 1 << (near % 64)
@@ -72,9 +75,7 @@ func (q *query) tabulate() {
 
 // weighed makes sums, of the weights as they are now.
 func (q *query) weighed() {
-	if q.sums == nil {
-		q.sums = make([]float64, len(q.features)+1)
-	}
+	q.sums = append(slices.Grow(q.sums[:0], len(q.features)+1), 0)[:len(q.features)+1]
 	for i, f := range q.features {
 		q.sums[i+1] = q.sums[i] + float64(f.w)
 	}
@@ -102,6 +103,15 @@ func (q *query) tau() float32 {
 // weightUnit is a nat in the unit that weights are stored in.
 const weightUnit = 16
 
+// queries are those of messages that are judged: one takes 10 KB.
+var queries = sync.Pool{New: func() any { return new(query) }}
+
+// release lets another message use it.
+func (q *query) release() {
+	q.t = nil
+	queries.Put(q)
+}
+
 // query prepares a message. It reads only what never changes.
 func (m *memory) query(t *Trace) *query {
 	w := weighings.Get().(*weighing)
@@ -109,9 +119,10 @@ func (m *memory) query(t *Trace) *query {
 	w.likely(m, t)
 	order := w.sorted()
 	n := min(len(order), maxQuery)
-	q := &query{t: t, features: make([]queried, n, n+len(w.octets)), text: n}
-	for i := range q.features {
-		q.features[i] = w.all[uint32(order[i])]
+	q := queries.Get().(*query)
+	*q = query{t: t, features: slices.Grow(q.features[:0], n+len(w.octets)), text: n, sums: q.sums[:0], table: q.table}
+	for _, at := range order[:n] {
+		q.features = append(q.features, w.all[uint32(at)])
 	}
 	q.features = append(q.features, w.octets...)
 	q.tabulate()
