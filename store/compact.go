@@ -192,11 +192,11 @@ func freeOctets(db *bbolt.DB) int64 {
 // hasRoom says whether the disk has room for so many octets more, and a quarter more of them for what comes meanwhile. A disk
 // that is filled would harm others than the store.
 func hasRoom(path string, octets int64) error {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(filepath.Dir(path), &fs); err != nil {
+	free, err := freeOn(filepath.Dir(path))
+	if err != nil {
 		return err
 	}
-	if free := int64(fs.Bavail) * int64(fs.Bsize); free < octets+octets/4 {
+	if free < octets+octets/4 {
 		return fmt.Errorf("%w: %d octets are free, and about %d are wanted", syscall.ENOSPC, free, octets+octets/4)
 	}
 	return nil

@@ -106,9 +106,15 @@ func (s *Successor) End() {
 	_ = s.Kill() // it may have ended
 }
 
-// pair makes two sockets that are connected.
+// pair makes two sockets that are connected. Not every system takes SOCK_CLOEXEC: until both are marked no program is started.
 func pair(kind int) (a, b *os.File, err error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
+	syscall.ForkLock.RLock()
+	fds, err := unix.Socketpair(unix.AF_UNIX, kind, 0)
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return nil, nil, fmt.Errorf("handover: %w", err)
 	}
