@@ -42,7 +42,8 @@ func (c command) path(keyword string) (addr, params string, ok bool) {
 	if end < 0 {
 		return "", "", false
 	}
-	return cutRoute(rest[1:end]), rest[end+1:], true
+	addr, ok = cutRoute(rest[1:end])
+	return addr, rest[end+1:], ok
 }
 
 // closing finds the ">" that ends a path, which one within a quoted local part does not; -1 where there is none.
@@ -61,16 +62,14 @@ func closing(s string) int {
 	return -1
 }
 
-// cutRoute cuts a source route off: "@a,@b:c@d" is c@d.
-func cutRoute(addr string) string {
-	if !strings.HasPrefix(addr, "@") {
-		return addr
+// cutRoute cuts a source route off: "@a,@b:c@d" is c@d. No domain has a quote: where one opens in the route, others may see
+// the end of the path elsewhere.
+func cutRoute(addr string) (mailbox string, ok bool) {
+	route, mailbox, found := strings.Cut(addr, ":")
+	if !found || !strings.HasPrefix(addr, "@") {
+		return addr, true
 	}
-	_, mailbox, ok := strings.Cut(addr, ":")
-	if !ok {
-		return addr
-	}
-	return mailbox
+	return mailbox, !strings.Contains(route, `"`)
 }
 
 // size returns the value of SIZE (RFC 1870), 0 where there is none; ok is false where it is no number.

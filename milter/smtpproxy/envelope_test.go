@@ -259,7 +259,8 @@ func TestXforwardSyntax(t *testing.T) {
 
 // FuzzCommand: whatever a line is, what is taken out of it was in it, and parsing it again says the same.
 func FuzzCommand(f *testing.F) {
-	for _, s := range []string{"MAIL FROM:<a@b> SIZE=1", `MAIL FROM:<"a>\""@b>`, "MAIL FROM:<@a:b@c>", "mail from: x y", "MAIL FROM:<<>>"} {
+	for _, s := range []string{"MAIL FROM:<a@b> SIZE=1", `MAIL FROM:<"a>\""@b>`, "MAIL FROM:<@a:b@c>", "mail from: x y", "MAIL FROM:<<>>",
+		`MAIL FROM:<@a":b>"@c>`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
