@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 // A message of a cluster that its node dropped for want of room takes nothing from what others counted into it, once that is
@@ -98,5 +99,35 @@ func TestForgottenWhileOthersCount(t *testing.T) {
 				t.Errorf("turned %v: node %d judges %+v", turned, i, ev)
 			}
 		}
+	}
+}
+
+// A node that gets no mail keeps nothing of others longer than the window, in memory or in the file, but what people labelled.
+func TestOthersExpireWithoutMail(t *testing.T) {
+	x := newSite(t, 2, 1)
+	a, b := x.nodes[0], x.nodes[1]
+	for i := range 20 {
+		x.countAt(a, uint64(i), i)
+		x.countAt(a, uint64(i/2), 100+i)
+	}
+	at := from(1000)
+	at.Time = x.now
+	a.s.Train(traceOf(newWriter(99).text(60)), at, Spam)
+	x.quiet()
+	if n := b.s.Stats().Clusters; n != 21 {
+		t.Fatalf("%d clusters", n)
+	}
+	x.now = x.now.Add(6 * 24 * time.Hour)
+	b.Sweep()
+	if n := b.s.Stats().Clusters; n != 21 {
+		t.Errorf("%d clusters after six days", n)
+	}
+	x.now = x.now.Add(2 * 24 * time.Hour)
+	for range 2 {
+		b.Sweep()
+		if n := b.s.Stats().Clusters; n != 1 {
+			t.Errorf("%d clusters after the window, want the one that is labelled", n)
+		}
+		x.reopen(b)
 	}
 }

@@ -170,6 +170,7 @@ func (s *Store) partOf(k Key) *portion {
 
 // Sweep lets go what has ended, and prolongs what this node says of clusters that live on.
 func (p *Share) Sweep() {
+	p.expire()
 	hour := hourOf(p.x.now().Unix())
 	for bucket := range Buckets {
 		p.eachHeld(bucket, func(k Key, h held) {
@@ -180,6 +181,16 @@ func (p *Share) Sweep() {
 				p.s.prolong(k, hour+1)
 			}
 		})
+	}
+}
+
+// expire drops the clusters whose last copy came before the window: a node that gets no mail keeps those of others no longer.
+func (p *Share) expire() {
+	for more := true; more; {
+		p.s.mu.Lock()
+		p.s.expire(p.x.now())
+		more = p.s.sweep.next != nil
+		p.s.mu.Unlock()
 	}
 }
 
