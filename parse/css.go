@@ -63,8 +63,8 @@ func (s *style) declare(k, v string, weight uint32) {
 }
 
 // boxes are parts of all values of display that show an element.
-var boxes = []string{"block", "inline", "table", "flex", "grid", "list-item", "contents", "flow", "ruby", "run-in", "inherit", "initial", "unset",
-	"revert", "("}
+var boxes = []string{"block", "inline", "table", "flex", "grid", "list-item", "contents", "flow", "ruby", "run-in",
+	"inherit", "initial", "unset", "revert", "("}
 
 func displayed(v string) int32 {
 	switch {

@@ -72,7 +72,7 @@ type walker struct {
 	over  int                // elements open beyond maxOpen
 	rules map[selector]style // of the style elements
 	known bool               // these are all
-	late  bool               // a style element was met behind text
+	late  bool               // a style element was met behind what it may style
 	place uint32             // of the next rule in the style sheets
 	memo  map[string]style   // style attributes read so far
 
@@ -120,7 +120,7 @@ func (w *walker) text(s []byte) {
 	switch {
 	case e.tag == tagStyle:
 		if !w.known && !e.sheet.off {
-			w.late = w.late || w.shown+w.styled > 0
+			w.late = w.late || w.shown+w.styled > 0 || len(w.stack) > 4 || e.unseen() // more is open than html and head
 			w.sheet(string(s), e.sheet.some)
 		}
 		w.hide(s)

@@ -74,6 +74,8 @@ func TestHTMLHidden(t *testing.T) {
 		`<style>P, I { display: none }</style><i>X</i>`,
 		`<style>.\71 { display: none }</style><p class=q>X</p>`,
 		`<style>* { display: none }</style><p>X</p>`,
+		`<style><!-- .q { display: none }</style><p class=q>X</p>`,
+		`<style>.q { display: none } --></style><p class=q>X</p>`,
 		`<p style="color:#fff;background:rgb(255,255,255)">X</p>`,
 		`<p style="color:rgba(9,9,9,1);background:rgb(9 9 9)">X</p>`,
 		`<p style="font-size:0.01in">X</p>`,
@@ -219,6 +221,21 @@ func TestHTMLManyRules(t *testing.T) {
 		blocks, _, _ := htmlText("<style>" + c.css + `</style>` + long + `<p class=q style="display:none">X</p>`)
 		if got := strings.Contains(joined(blocks), "X"); got != c.seen {
 			t.Errorf("behind %d octets of CSS: seen %v, want %v", len(c.css), got, c.seen)
+		}
+	}
+}
+
+// A style element may stand within what it styles, above the first word.
+func TestHTMLStyleWithin(t *testing.T) {
+	for in, seen := range map[string]bool{
+		`<p class=q style="display:none"><style>.q { display: block !important }</style>X</p>`:             true,
+		`<div><div><div><p class=q><style>.q { display: none }</style>X</p></div></div></div>`:             false,
+		`<html><head><style>.q { display: none }</style></head><body><p class=q>X</p>`:                     false,
+		`<html><head><style>.q { display: block !important }</style><p class=q style="display:none">X</p>`: true,
+	} {
+		blocks, _, _ := htmlText(in + "<p>" + long)
+		if got := strings.Contains(joined(blocks), "X"); got != seen {
+			t.Errorf("%s: seen %v", in, got)
 		}
 	}
 }
