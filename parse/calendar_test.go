@@ -40,3 +40,14 @@ func TestReportIsAFooter(t *testing.T) {
 		t.Errorf("%+v", alone.Blocks)
 	}
 }
+
+// TestCalendarFile: an invitation that is a file is read as one that is a part.
+func TestCalendarFile(t *testing.T) {
+	const object = "BEGIN:VCALENDAR\nPRODID:-//Google Inc//Google Calendar 70.9054//EN\nBEGIN:VEVENT\nSUMMARY:Pears\nEND:VEVENT\nEND:VCALENDAR\n"
+	for _, typ := range []string{"application/ics", "application/octet-stream; name=Invite.ICS"} {
+		m := Parse([]byte("Content-Type: "+typ+"\nContent-Disposition: attachment\n\n"+object), Limits{})
+		if m.Text() != "pears" || len(m.Attachments) != 0 {
+			t.Errorf("%s: %q, %d attachments", typ, m.Text(), len(m.Attachments))
+		}
+	}
+}

@@ -108,6 +108,8 @@ func (p *parser) entity(e entity) reading {
 		return p.inner(e)
 	case isText(typ, e.disposition):
 		return p.textLeaf(e, typ)
+	case isCalendar(typ, e.fileName()):
+		return p.textLeaf(e, "text/calendar")
 	}
 	p.attachment(e, typ)
 	return reading{}

@@ -17,6 +17,11 @@ func isText(typ, disposition string) bool {
 	return how != "attachment"
 }
 
+// isCalendar reports whether a leaf that is a file is a calendar object: Google encloses one beside each invitation.
+func isCalendar(typ, name string) bool {
+	return typ == "application/ics" || typ == "application/octet-stream" && strings.HasSuffix(strings.ToLower(name), ".ics")
+}
+
 // A file is a leaf of type text that is an attachment, of that index in Message.Attachments.
 type file struct {
 	entity

@@ -90,7 +90,7 @@ func NewTrace(m *parse.Message) *Trace {
 	}
 	t.SimHash = h.Code64(simhash.TieClear)
 	if len(m.Attachments) > 0 {
-		t.attachments(m.Attachments)
+		t.attachments(m)
 	}
 	return t
 }

@@ -2,7 +2,9 @@ package store
 
 import (
 	"encoding/binary"
+	"path"
 	"slices"
+	"strings"
 
 	"spamsim/parse"
 )
@@ -22,15 +24,16 @@ const (
 )
 
 // attachments adds the features of a message's attachments. A picture within a text is the letterhead of whoever writes,
-// and says nothing; one in place of a text is the message.
-func (t *Trace) attachments(all []parse.Attachment) {
-	files := 0
+// and says nothing; one in place of a text is the message, unless that quotes another one.
+func (t *Trace) attachments(m *parse.Message) {
+	files, all := 0, m.Attachments
+	worded := t.Tokens >= minTokens || slices.ContainsFunc(all, func(a parse.Attachment) bool { return a.Inline }) && quotes(m)
 	for i := range all {
 		a := &all[i]
-		if len(a.Data) < minAttachment || a.Inline && (t.Tokens >= minTokens || len(a.Data) < minPicture) {
+		if len(a.Data) < minAttachment || belongings(a) || a.Inline && (worded || len(a.Data) < minPicture) {
 			continue
 		}
-		for _, h := range lowest(a.Data[:min(len(a.Data), maxOctets)]) {
+		for _, h := range lowest(content(a.Data[:min(len(a.Data), maxOctets)])) {
 			t.features = append(t.features, feature{h, attachment})
 		}
 		if files++; files == maxFiles {
@@ -38,6 +41,28 @@ func (t *Trace) attachments(all []parse.Attachment) {
 		}
 	}
 	t.features, _ = distinct(t.features, nil)
+}
+
+// quotes says whether what a message quotes has words.
+func quotes(m *parse.Message) bool {
+	for _, b := range m.Blocks {
+		if b.Kind == parse.Quote && len(parse.AppendTokens(nil, parse.Fold(b.Text))) >= minTokens {
+			return true
+		}
+	}
+	return false
+}
+
+// belongings says whether an attachment is what a person's mail program adds to all mail: his signature, of which the
+// certificates of his authority are the most (RFC 8551), and his card (RFC 6350).
+func belongings(a *parse.Attachment) bool {
+	switch a.Type {
+	case "application/pkcs7-signature", "application/x-pkcs7-signature":
+		return a.Name == "" || strings.EqualFold(path.Ext(a.Name), ".p7s")
+	case "application/pgp-signature", "text/vcard", "text/x-vcard", "text/directory":
+		return true
+	}
+	return false
 }
 
 // lowest returns the sketch of a file's octets, ascending.

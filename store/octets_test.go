@@ -92,6 +92,68 @@ func TestAttachmentOfOneSender(t *testing.T) {
 	}
 }
 
+// TestFramesOfFiles: what programs and mail programs put into all files of a kind makes no campaign of those who enclose them.
+func TestFramesOfFiles(t *testing.T) {
+	frame := file(9, 6000, 0, 0).Data
+	member := func(name string, data []byte) []byte {
+		head := make([]byte, zipName)
+		copy(head, "PK\x03\x04")
+		head[zipNameLen] = byte(len(name))
+		return slices.Concat(head, []byte(name), data)
+	}
+	tags := "<" + strings.Join(newWriter(55).text(500), "/><") + "/>"
+	own := func(n uint64) []byte { return file(n, 2000, 0, 0).Data }
+	for name, c := range map[string]struct {
+		typ, file string
+		data      func(n uint64) []byte
+		bulk      bool
+	}{
+		"certificates": {"application/pkcs7-signature", "smime.p7s", func(n uint64) []byte { return slices.Concat(frame, own(n)) }, false},
+		"something under the type of a signature": {"application/pkcs7-signature", "invoice.exe", func(uint64) []byte { return frame }, true},
+		"cards": {"text/vcard", "me.vcf", func(n uint64) []byte { return slices.Concat(frame, own(n)) }, false},
+		"letters of one program": {"application/zip", "a.docx", func(n uint64) []byte {
+			return slices.Concat(member("word/document.xml", own(n)), member("word/theme/theme1.xml", frame), []byte("PK\x01\x02"), frame)
+		}, false},
+		"one macro in letters": {"application/zip", "a.docm", func(n uint64) []byte {
+			return slices.Concat(member("word/styles.xml", frame[:99]), member("word/document.xml", own(n)), member("word/vbaProject.bin", frame))
+		}, true},
+		"nothing but what is for the program": {"application/zip", "a.docx", func(uint64) []byte { return member("word/theme/theme1.xml", frame) }, true},
+		"invoices in XML": {"application/xml", "a.xml", func(n uint64) []byte {
+			return []byte("<?xml version=\"1.0\"?>" + tags + strings.Join(newWriter(n).text(150), " ") + tags + "<open")
+		}, false},
+	} {
+		s := scratchStore(t)
+		w := newWriter(56)
+		var ev Evidence
+		for n := range uint64(6) {
+			ev = s.Count(withFiles(w.text(100), parse.Attachment{Type: c.typ, Name: c.file, Data: c.data(n + 20)}), from(int(n)))
+		}
+		if bulk := ev.Copies >= 5 && ev.Sigma >= 3; bulk != c.bulk {
+			t.Errorf("%s: the sixth: %+v", name, ev)
+		}
+	}
+}
+
+// TestPictureBelowAQuote: the logo of a house below a short answer is a letterhead where the answer quotes.
+func TestPictureBelowAQuote(t *testing.T) {
+	for quote, member := range map[int]bool{0: true, 30: false} {
+		s := scratchStore(t)
+		w := newWriter(57)
+		logo := file(1, 20_000, 0, 0)
+		logo.Type, logo.Inline = "image/png", true
+		var ev Evidence
+		for n := range 6 {
+			m := &parse.Message{Attachments: []parse.Attachment{logo}, Blocks: []parse.Block{
+				{Text: strings.Join(w.text(3), " ")}, {Kind: parse.Quote, Text: strings.Join(w.text(quote), " ")},
+			}}
+			ev = s.Count(NewTrace(m), from(n))
+		}
+		if ev.Member != member {
+			t.Errorf("%d words of quotes: %+v", quote, ev)
+		}
+	}
+}
+
 // TestLowest: the sketch is that of the set of windows, whatever their order and number, and is small.
 func TestLowest(t *testing.T) {
 	a, b := file(1, 5000, 0, 0).Data, file(2, 5000, 0, 0).Data
