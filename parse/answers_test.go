@@ -39,3 +39,13 @@ func TestPassedOffAsQuote(t *testing.T) {
 		}
 	}
 }
+
+// TestPassedOffInHTML: what follows the header that Outlook on the web puts above a quote is one in an answer alone.
+func TestPassedOffInHTML(t *testing.T) {
+	body := "Content-Type: text/html\n\n<p>" + strings.Repeat("Hello dear friend ", 20) + "</p><div id=divRplyFwdMsg></div>" + strings.Repeat("so many words ", 50)
+	for head, all := range map[string]bool{"Subject: x\n": true, "Subject: Re: x\n": false} {
+		if text := Parse([]byte(head+body), Limits{}).Text(); strings.Contains(text, "so many words") != all {
+			t.Errorf("%q: of the text is left %q", head, text)
+		}
+	}
+}

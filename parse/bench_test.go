@@ -72,6 +72,6 @@ func BenchmarkHTMLText(b *testing.B) {
 	b.SetBytes(int64(len(s)))
 	b.ReportAllocs()
 	for b.Loop() {
-		htmlText(s)
+		htmlText(s, true)
 	}
 }

@@ -26,13 +26,13 @@ const maxOpen = 512
 // Where the visible text has fewer than 12 words and what styles hide has more, all
 // of the latter counts as visible: then the styles were probably misread, and a campaign would
 // otherwise escape by a trick that this reader does not know.
-func htmlText(src string) (blocks []Block, hidden string, links []string) {
-	w := walk(src, nil, false)
+func htmlText(src string, answer bool) (blocks []Block, hidden string, links []string) {
+	w := walk(src, nil, false, answer)
 	if w.late && !w.reveal { // rules hold for what stands above them too
-		w = walk(src, w.rules, false)
+		w = walk(src, w.rules, false, answer)
 	}
 	if w.reveal || w.styled >= fewWords && w.shown < fewWords {
-		w = walk(src, nil, true)
+		w = walk(src, nil, true, answer)
 	}
 	w.flush()
 	return recut(w.blocks), strings.TrimSpace(w.hidden.String()), w.links
@@ -41,9 +41,9 @@ func htmlText(src string) (blocks []Block, hidden string, links []string) {
 // fewWords is the number of words below which a text is too short to be all that a mail says.
 const fewWords = 12
 
-// walk reads a document; rules are those of its style elements, nil where they are not known yet.
-func walk(src string, rules map[selector]style, reveal bool) *walker {
-	w := &walker{reveal: reveal, rules: rules, known: rules != nil, place: 1}
+// walk reads a document, of an answer or not; rules are those of its style elements, nil where they are not known yet.
+func walk(src string, rules map[selector]style, reveal, answer bool) *walker {
+	w := &walker{reveal: reveal, answer: answer, rules: rules, known: rules != nil, place: 1}
 	w.stack = append(make([]element, 0, 32), element{p: -1, li: -1, cell: -1, row: -1})
 	w.line.Grow(len(src) / 4)
 	z := html.NewTokenizer(strings.NewReader(src))
@@ -66,6 +66,7 @@ func walk(src string, rules map[selector]style, reveal bool) *walker {
 // A walker follows the tags of one document.
 type walker struct {
 	reveal bool // styles hide nothing
+	answer bool // the message says to be an answer
 
 	stack []element          // stack[0] is the document
 	open  [256]int           // elements on the stack by tag, so that an end tag without its start costs nothing

@@ -21,7 +21,7 @@ func TestHTMLVisible(t *testing.T) {
 		{"<noscript>s<b a=b></b>een</noscript>", "seen"},
 		{"<pre>a  b\n c</pre>", "a  b\n c"},
 	} {
-		blocks, _, _ := htmlText(c.in)
+		blocks, _, _ := htmlText(c.in, true)
 		if got := joined(blocks); got != c.want {
 			t.Errorf("text of %q is %q, want %q", c.in, got, c.want)
 		}
@@ -107,7 +107,7 @@ func TestHTMLHidden(t *testing.T) {
 		`<select size=1><option>one</option><option>X</option></select>`,
 		`<noscript><p style="display:none">X</p></noscript>`,
 	} {
-		blocks, hidden, _ := htmlText(long + in + "tail")
+		blocks, hidden, _ := htmlText(long+in+"tail", true)
 		if got := joined(blocks); strings.Contains(got, "X") || !strings.HasSuffix(got, "tail") || !strings.Contains(hidden, "X") {
 			t.Errorf("%q: shows %q, hides %q", in, got, hidden)
 		}
@@ -195,14 +195,14 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<select><option>one<option>two<select>X`,
 		`<noscript>X</noscript>`,
 	} {
-		if blocks, _, _ := htmlText(long + in); !strings.Contains(joined(blocks), "X") {
+		if blocks, _, _ := htmlText(long+in, true); !strings.Contains(joined(blocks), "X") {
 			t.Errorf("%q hides its text", in)
 		}
 	}
 }
 
 func TestHTMLAllHidden(t *testing.T) {
-	blocks, _, _ := htmlText(`<div style="opacity:0">` + long + `</div>`)
+	blocks, _, _ := htmlText(`<div style="opacity:0">`+long+`</div>`, true)
 	if got := joined(blocks); got != long {
 		t.Errorf("a document that hides all it says shows %q", got)
 	}
@@ -218,7 +218,7 @@ func TestHTMLManyRules(t *testing.T) {
 		css  string
 		seen bool
 	}{{"", false}, {css.String(), false}, {css.String() + ".q{display:block!important}", true}} {
-		blocks, _, _ := htmlText("<style>" + c.css + `</style>` + long + `<p class=q style="display:none">X</p>`)
+		blocks, _, _ := htmlText("<style>"+c.css+`</style>`+long+`<p class=q style="display:none">X</p>`, true)
 		if got := strings.Contains(joined(blocks), "X"); got != c.seen {
 			t.Errorf("behind %d octets of CSS: seen %v, want %v", len(c.css), got, c.seen)
 		}
@@ -233,7 +233,7 @@ func TestHTMLStyleWithin(t *testing.T) {
 		`<html><head><style>.q { display: none }</style></head><body><p class=q>X</p>`:                     false,
 		`<html><head><style>.q { display: block !important }</style><p class=q style="display:none">X</p>`: true,
 	} {
-		blocks, _, _ := htmlText(in + "<p>" + long)
+		blocks, _, _ := htmlText(in+"<p>"+long, true)
 		if got := strings.Contains(joined(blocks), "X"); got != seen {
 			t.Errorf("%s: seen %v", in, got)
 		}
@@ -241,8 +241,8 @@ func TestHTMLStyleWithin(t *testing.T) {
 }
 
 func TestHTMLQuoteLinks(t *testing.T) {
-	blocks, _, links := htmlText(`a <a href="http://x.example/1">b</a><blockquote>in</blockquote><blockquote type=cite>q <a href="mailto:a@b">w</a></blockquote>` +
-		`Bob wrote:<blockquote>r</blockquote>c<a href=" HTTPS://y.example">`)
+	blocks, _, links := htmlText(`a <a href="http://x.example/1">b</a><blockquote>in</blockquote><blockquote type=cite>q <a href="mailto:a@b">w</a></blockquote>`+
+		`Bob wrote:<blockquote>r</blockquote>c<a href=" HTTPS://y.example">`, true)
 	want := []Block{{Body, "a b\nin\n"}, {Quote, "q w\nBob wrote:\nr\n"}, {Body, "c\n"}}
 	if !slices.Equal(blocks, want) {
 		t.Errorf("blocks %q, want %q", blocks, want)
@@ -260,7 +260,7 @@ func TestHTMLReplies(t *testing.T) {
 		{`yes<br>--&nbsp;<br>Bob`, "BSS"},
 		{`yes<p>____________<br>X mailing list`, "BFF"},
 	} {
-		blocks, _, _ := htmlText(c.in)
+		blocks, _, _ := htmlText(c.in, true)
 		if got := letters(blocks); got != c.want {
 			t.Errorf("%q: %s, want %s", c.in, got, c.want)
 		}
@@ -271,7 +271,7 @@ func TestHTMLReplies(t *testing.T) {
 // stack, so that an end tag is searched for only where it closes something.
 func checkWalk(t *testing.T, src string) {
 	t.Helper()
-	w := walk(src, nil, false)
+	w := walk(src, nil, false, true)
 	open := 0
 	for _, n := range w.open {
 		open += n
@@ -290,7 +290,7 @@ func TestHTMLDeep(t *testing.T) {
 		src := strings.Repeat(unit, n/len(unit))
 		checkWalk(t, src)
 	}
-	blocks, _, _ := htmlText(strings.Repeat("<div>", 600) + "a" + strings.Repeat("</div>", 600) + "b")
+	blocks, _, _ := htmlText(strings.Repeat("<div>", 600)+"a"+strings.Repeat("</div>", 600)+"b", true)
 	if got := joined(blocks); got != "a\nb" {
 		t.Errorf("text below 600 elements is %q", got)
 	}
@@ -304,7 +304,7 @@ func FuzzHTML(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		blocks, hidden, links := htmlText(src)
+		blocks, hidden, links := htmlText(src, true)
 		size := len(hidden)
 		for _, b := range blocks {
 			size += len(b.Text)

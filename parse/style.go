@@ -197,7 +197,7 @@ func (w *walker) named(mark byte, v string, e *element, s *style) {
 		case "gmail_quote", "gmail_attr", "moz-cite-prefix", "yahoo_quoted", "protonmail_quote", "OutlookMessageHeader":
 			e.quote = quoted
 		case "divRplyFwdMsg": // of Outlook on the web: the header of what is quoted, which follows without an element of its own
-			e.quote, w.passed = quoted, true
+			e.quote, w.passed = quoted, w.answer
 		}
 		w.ruled(s, e.tag, mark, name)
 	}
