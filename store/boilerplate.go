@@ -11,7 +11,7 @@ import (
 )
 
 // boilerplate is what mail programs say, a program a line: reports of delivery (Postfix, Exim, Sendmail, qmail, Exchange,
-// Gmail), read receipts, invitations. Messages that have it in common are no copies of one another.
+// Office 365, Gmail), read receipts, invitations. Messages that have it in common are no copies of one another.
 //
 //go:embed boilerplate.txt
 var boilerplate string
@@ -19,7 +19,7 @@ var boilerplate string
 // minRun is how many pairs of words in a row make a run of boilerplate: any mail may have a few.
 const minRun = 6
 
-// A pairSet holds pairs of words by some bits of their hashes. That one in forty others seems to be among them does no
+// A pairSet holds pairs of words by some bits of their hashes. That one in thirty-five others seems to be among them does no
 // harm where minRun are wanted.
 type pairSet [1 << 10]uint64
 
