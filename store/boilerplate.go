@@ -10,8 +10,9 @@ import (
 	"spamsim/parse"
 )
 
-// boilerplate is what mail programs say, a program a line: reports of delivery (Postfix, Exim, Sendmail, qmail, Exchange,
-// Office 365, Gmail), read receipts, invitations. Messages that have it in common are no copies of one another.
+// boilerplate is what mail programs say, a program a line: reports of delivery (Postfix, Exim, Sendmail, qmail, Smail,
+// Exchange, Office 365, Gmail), read receipts, invitations (Google, Teams, Zoom). Messages that have it in
+// common are no copies of one another.
 //
 //go:embed boilerplate.txt
 var boilerplate string
@@ -19,8 +20,12 @@ var boilerplate string
 // minRun is how many pairs of words in a row make a run of boilerplate: any mail may have a few.
 const minRun = 6
 
-// A pairSet holds pairs of words by some bits of their hashes. That one in thirty-five others seems to be among them does no
-// harm where minRun are wanted.
+// maxGap is how many other words in a row may stand near a run, with more pairs behind or before them: a name, an address and
+// the numbers of a host cut what a program says into pieces.
+const maxGap = 8
+
+// A pairSet holds pairs of words by some bits of their hashes. That one in forty others seems to be among them does no harm
+// where minRun are wanted.
 type pairSet [1 << 10]uint64
 
 func (s *pairSet) bit(h uint64) (word *uint64, mask uint64) { return &s[h>>54], 1 << (h >> 48 & 63) }
@@ -56,23 +61,44 @@ func wordHashes(to []uint64, words []string) []uint64 {
 
 func pairHash(a, b uint64) uint64 { return mix(a*0x9e3779b97f4a7c15 + b) }
 
-// ownWords returns the words, and their hashes, without the runs of boilerplate, in place.
-func ownWords(words []string, hashes []uint64) ([]string, []uint64) {
-	set := boilerplatePairs()
-	n, run := 0, 0 // how many are left, and how many of the last ones begin a pair of boilerplate
-	for i := range words {
-		if i+1 < len(words) && set.has(pairHash(hashes[i], hashes[i+1])) {
-			run++
-		} else {
-			if run >= minRun {
-				n -= run // its words, but for this last one
-				run = 0
-				continue
-			}
+// pair tells whether the pair that the word at i begins is boilerplate.
+func (s *pairSet) pair(hashes []uint64, i int) bool {
+	return i+1 < len(hashes) && s.has(pairHash(hashes[i], hashes[i+1]))
+}
+
+// stretch returns how many words from the first one on belong together: pairs of boilerplate with at most maxGap other words in
+// between, and the gap behind them. It is boilerplate where one run in it is.
+func (s *pairSet) stretch(hashes []uint64) (n int, boilerplate bool) {
+	run, last := 0, 0 // how many pairs in a row, and where the last one ends
+	for i := range hashes {
+		switch {
+		case s.pair(hashes, i):
+			run, last = run+1, i+2
+			boilerplate = boilerplate || run >= minRun
+		case i+1-last > maxGap:
+			return i + 1, boilerplate
+		default:
 			run = 0
 		}
-		words[n], hashes[n] = words[i], hashes[i]
-		n++
+	}
+	return len(hashes), boilerplate
+}
+
+// ownWords returns the words, and their hashes, without what is boilerplate, in place. Words in its gaps are the author's own.
+func ownWords(words []string, hashes []uint64) ([]string, []uint64) {
+	set := boilerplatePairs()
+	n := 0 // how many are left
+	for i := 0; i < len(words); {
+		size, boilerplate := set.stretch(hashes[i:])
+		ends := false // whether the word ends a pair of boilerplate
+		for end := i + size; i < end; i++ {
+			begins := boilerplate && set.pair(hashes, i)
+			if !begins && !ends {
+				words[n], hashes[n] = words[i], hashes[i]
+				n++
+			}
+			ends = begins
+		}
 	}
 	return words[:n], hashes[:n]
 }

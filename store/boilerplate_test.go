@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,9 +23,13 @@ func TestOwnWords(t *testing.T) {
 		"":                       "",
 		"one":                    "one",
 		"please send mail to me": "please send mail to me",
-		"for further assistance please send mail to postmaster":                      "",
-		"own before for further assistance please send mail to postmaster own after": "own before own after",
-		"first sorry to have to inform you that your last":                           "first last",
+		"for further assistance please send mail to postmaster":                                   "",
+		"own before for further assistance please send mail to postmaster own after":              "own before own after",
+		"first sorry to have to inform you that your last":                                        "first last",
+		"sorry to have to inform you that your ann bob cid dan eve fay gus hal if you do ivy":     "ann bob cid dan eve fay gus hal ivy",
+		"sorry to have to inform you that your ann bob cid dan eve fay gus hal ivy if you do jon": "ann bob cid dan eve fay gus hal ivy if you do jon",
+		"if you do a@b.example sorry to have to inform you that your":                             "a@b.example",
+		"if you do ann please send mail to bob sorry to have":                                     "if you do ann please send mail to bob sorry to have",
 	} {
 		if got := own(parse.AppendTokens(nil, parse.Fold(in))); !slices.Equal(got, parse.AppendTokens(nil, parse.Fold(want))) {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -54,5 +59,63 @@ func TestNoticesAreNoCampaign(t *testing.T) {
 				t.Errorf("%s %d: %+v", name, n, ev)
 			}
 		}
+	}
+}
+
+// TestNoticesAlone: notices that say nothing of their own but names, addresses and numbers make no campaign.
+func TestNoticesAlone(t *testing.T) {
+	for name, notice := range map[string]string{
+		"exim":     "This message was created automatically by mail delivery software.\n\nA message that you sent could not be delivered to one or more of its\nrecipients. This is a permanent error. The following address(es) failed:\n\n  %w@%w.example\n    host mx.%w.example [%d.%d.%d.%d]\n    SMTP error from remote mail server after RCPT TO:<%w@%w.example>:\n    550 5.1.1 User unknown",
+		"delay":    "This is the mail system at host mx.%w.example.\n\n# THIS IS A WARNING ONLY.  YOU DO NOT NEED TO RESEND YOUR MESSAGE. #\n\nYour message could not be delivered for more than 4 hour(s).\nIt will be retried until it is 5 day(s) old.\n\n<%w@%w.example>: connect to mx.%w.example[%d.%d.%d.%d]:25: Connection timed out",
+		"office":   "Your message to %w@%w.example couldn't be delivered.\n%w wasn't found at %w.example.\nsender Office 365 %w\nAction Required Recipient\nUnknown To address\nHow to Fix It\nThe address may be misspelled or may not exist. Try one or more of the following:\nSend the message again following these steps: In Outlook, open this non-delivery report (NDR) and choose Send Again from the Report ribbon.",
+		"exchange": "Fehler bei der Nachrichtenzustellung an folgende Empfänger oder Gruppen:\n\n%w@%w.example\nDie eingegebene E-Mail-Adresse konnte nicht gefunden werden. Überprüfen Sie die E-Mail-Adresse des Empfängers, und versuchen Sie, die Nachricht erneut zu senden. Wenn das Problem weiterhin besteht, wenden Sie sich an Ihren E-Mail-Administrator.\n\nDiagnoseinformationen für Administratoren:\n\nGenerierender Server: %w.example\n\n%w@%w.example\nRemote Server returned '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup'",
+		"zoom":     "%w %w is inviting you to a scheduled Zoom meeting.\n\nTopic: %w %w\nTime: %d %d 10:00 AM Amsterdam, Berlin, Rome, Stockholm, Vienna\n\nJoin Zoom Meeting\nhttps://us02web.zoom.us/j/%d\n\nMeeting ID: %d%d\nPasscode: %w%d\nOne tap mobile\n+13017158592,,%d%d# US (Washington DC)\n+13126266799,,%d%d# US (Chicago)\n\nDial by your location\n        +1 301 715 8592 US (Washington DC)\n        +1 312 626 6799 US (Chicago)\nFind your local number: https://us02web.zoom.us/u/%w",
+		"teams":    "%w %w %w %w %w\n\nMicrosoft Teams meeting\nJoin on your computer, mobile app or room device\nClick here to join the meeting <https://teams.microsoft.com/l/%w>\nMeeting ID: %d%d\nPasscode: %w\nDownload Teams<https://www.microsoft.com/a> | Join on the web<https://www.microsoft.com/b>\nOr call in (audio only)\n+%d %d   %w\nPhone Conference ID: %d%d#\nFind a local number<https://dialin.teams.microsoft.com/x> | Reset PIN<https://dialin.teams.microsoft.com/y>\nLearn More<https://aka.ms/z> | Meeting options<https://teams.microsoft.com/%d>",
+	} {
+		s := scratchStore(t)
+		w := newWriter(82)
+		for n := range 20 {
+			pieces := strings.Split(notice, "%")
+			for i, piece := range pieces[1:] {
+				if piece[0] == 'd' {
+					pieces[i+1] = strconv.Itoa(w.IntN(255)) + piece[1:]
+				} else {
+					pieces[i+1] = word(w.Uint64()%20_000) + piece[1:]
+				}
+			}
+			raw := "Subject: x\r\n\r\n" + strings.ReplaceAll(strings.Join(pieces, ""), "\n", "\r\n") + "\r\n"
+			if ev := s.Count(NewTrace(parse.Parse([]byte(raw), parse.Limits{})), from(n)); ev.Member && ev.Copies >= 5 && ev.Sigma >= 3 {
+				t.Errorf("%s %d: %+v", name, n, ev)
+			}
+		}
+	}
+}
+
+// TestWrapped: who puts what programs say around and between his words does not hide them. A few make pairs of boilerplate by
+// chance.
+func TestWrapped(t *testing.T) {
+	s := scratchStore(t)
+	w := newWriter(83)
+	said := strings.Fields(strings.ReplaceAll(boilerplate, "\n", " "))
+	text := w.text(60)
+	found, hidden := 0, 0
+	for n := range 12 {
+		var mail []string
+		for own := range slices.Chunk(w.changed(text, 0.1), 3+w.IntN(4)) {
+			at := w.IntN(len(said) - 20)
+			mail = append(append(mail, said[at:at+1+w.IntN(20)]...), own...)
+		}
+		own := own(parse.AppendTokens(nil, parse.Fold(strings.Join(mail, " "))))
+		for _, x := range text {
+			if slices.Contains(mail, x) && !slices.Contains(own, parse.AppendTokens(nil, parse.Fold(x))[0]) {
+				hidden++
+			}
+		}
+		if ev := s.Count(traceOf(mail), from(n)); ev.Member && ev.Copies >= 5 && ev.Sigma >= 3 {
+			found++
+		}
+	}
+	if found < 8 || hidden > 36 {
+		t.Errorf("%d of 8 copies from the fifth on are found, %d of 720 words are hidden", found, hidden)
 	}
 }
