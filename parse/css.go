@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,21 +50,52 @@ func (s *style) declare(k, v string, weight uint32) {
 		s.set(cssGround, ground(v), weight)
 		property, value = cssImage, pictured(v)
 	case "font":
-		for _, f := range strings.Fields(v) {
-			f, _, _ = strings.Cut(f, "/")
-			weighs := f != "0" && strings.Trim(f, "0123456789.") == ""
-			if f != "" && f[0] >= '0' && f[0] <= '9' && !weighs {
-				property, value = cssFontSize, sized(f)
-			}
+		property, value = cssFontSize, fontSized(v)
+	case "text-shadow", "-webkit-text-stroke", "-webkit-text-fill-color", "background-clip", "-webkit-background-clip":
+		property, value = cssPaint, painted(v)
+	case "box-shadow":
+		if strings.Contains(v, "inset") { // lies upon the background
+			property, value = cssImage, shows
 		}
+	case "all":
+		s.reset(v, weight)
 	}
 	if value >= 0 {
 		s.set(property, value, weight)
 	}
 }
 
+// reset sets all properties at once.
+func (s *style) reset(v string, weight uint32) {
+	if !slices.Contains([]string{"initial", "inherit", "unset", "revert", "revert-layer"}, v) {
+		return
+	}
+	for p := range s {
+		value := int32(shows)
+		switch p {
+		case cssVisibility, cssFontSize, cssColor:
+			if v == "inherit" || v == "unset" {
+				value = inherits
+			}
+		case cssPaint:
+			continue
+		}
+		s.set(p, value, weight)
+	}
+}
+
+// painted tells whether letters are seen though their colour is not: by their shadow or outline, or the picture behind them.
+// What says that one of these does nothing leaves the others as they are.
+func painted(v string) int32 {
+	switch v {
+	case "none", "0", "transparent", "inherit", "initial", "unset", "border-box", "padding-box", "content-box":
+		return -1
+	}
+	return shows
+}
+
 // boxes are parts of all values of display that show an element.
-var boxes = []string{"block", "inline", "table", "flex", "grid", "list-item", "contents", "flow", "ruby", "run-in",
+var boxes = []string{"block", "inline", "table", "flex", "grid", "list-item", "contents", "flow", "ruby", "run-in", "box", "math",
 	"inherit", "initial", "unset", "revert", "("}
 
 func displayed(v string) int32 {
@@ -126,6 +158,21 @@ func sized(v string) int32 {
 		return hides
 	}
 	return other
+}
+
+// fontSized reads the size in a font: the one word of it that may be none but a weight.
+func fontSized(v string) int32 {
+	for _, f := range strings.Fields(v) {
+		f, _, _ = strings.Cut(f, "/")
+		weighs := f != "0" && strings.Trim(f, "0123456789.") == ""
+		if n := sized(f); n >= 0 && !weighs && f != "small-caps" {
+			return n
+		}
+	}
+	if hasAny(v, []string{"caption", "icon", "menu", "message-box", "status-bar"}) { // fonts of the system
+		return shows
+	}
+	return -1
 }
 
 func sizeWord(v string) int32 {

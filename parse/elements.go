@@ -48,6 +48,7 @@ const (
 	inRows                   // may stand there
 	control                  // has a font and colours of its own
 	heading                  // its start closes one that is open just around it
+	bare                     // is passed over or ends early in ways that are not followed here: it hides nothing
 )
 
 // ofTable tells whether an element is a part of a table.
@@ -60,12 +61,14 @@ var elements = []struct {
 	names []string
 }{
 	{0, []string{"a", "abbr", "acronym", "applet", "audio", "b", "bdi", "bdo", "big", "canvas", "cite", "code", "data", "del",
-		"dfn", "em", "frameset", "html", "head", "i", "ins", "kbd", "label", "map", "marquee", "meter", "noscript", "object", "picture", "q", "s", "samp",
+		"dfn", "em", "html", "i", "ins", "kbd", "label", "map", "marquee", "meter", "noscript", "object", "picture", "q", "s", "samp",
 		"slot", "small", "span", "strike", "strong", "sub", "sup", "svg", "math", "time", "tt", "u", "var", "video", "o:p", "font"}},
 	{breaks | void, []string{"br"}},
 	{breaks | void | ends, []string{"hr"}},
 	{void | inRows, []string{"col", "input"}},
-	{void, []string{"wbr", "img", "meta", "link", "base", "area", "embed", "param", "source", "track"}},
+	{bare, []string{"head", "frameset", "nobr", "optgroup", "rb", "rt", "rtc", "rp"}},
+	{void, []string{"wbr", "img", "image", "meta", "link", "base", "basefont", "bgsound", "area", "embed", "frame", "keygen", "param", "source",
+		"track"}},
 	{dead | inRows, []string{"script", "style", "template"}},
 	{dead, []string{"title", "iframe", "noframes", "noembed"}},
 	{control, []string{"button", "select", "mark"}},

@@ -76,6 +76,7 @@ type walker struct {
 	late  bool               // a style element was met behind what it may style
 	place uint32             // of the next rule in the style sheets
 	memo  map[string]style   // style attributes read so far
+	keys  [][]byte           // attributes of the tag that is read
 
 	blocks  []Block
 	line    strings.Builder // text of the block being read

@@ -54,6 +54,10 @@ func TestHTMLHidden(t *testing.T) {
 		`<p style="font-size:5%">X</p>`,
 		`<p style="font-size:.1rem">X</p>`,
 		`<p style="font:bold 0/0 a">X</p>`,
+		`<p style="color:transparent;text-shadow:none">X</p>`,
+		`<p style="color:transparent;background-clip:padding-box">X</p>`,
+		`<p style="display:none;all:none">X</p>`,
+		`<style>.q { visibility: inherit }</style><p hidden class=q>X</p>`,
 		`<p style="color:rgb(9, 9, 9);background-color:#0a0a0a">X</p>`,
 		`<p style="color:#999;background:#999999">X</p>`,
 		`<!-- X -->`,
@@ -115,6 +119,10 @@ func TestHTMLHidden(t *testing.T) {
 }
 
 func TestHTMLNotHidden(t *testing.T) {
+	var attributes string
+	for i := range maxAttributes {
+		attributes += fmt.Sprintf(" a%d", i)
+	}
 	for _, in := range []string{
 		`<div style="font-size:0"><p style="font-size:12px">X</p></div>`,
 		`<div style="visibility:hidden"><p style="visibility:visible">X</p></div>`,
@@ -194,6 +202,29 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<select multiple><option>one<option>X</select>`,
 		`<select><option>one<option>two<select>X`,
 		`<noscript>X</noscript>`,
+		`<p style="font-size:0;font:medium serif">X</p>`,
+		`<p style="font-size:0;font:small-caps .9em serif">X</p>`,
+		`<p style="font-size:0;font:menu">X</p>`,
+		`<p style="font:8px 0">X</p>`,
+		`<p style="display:none;all:initial">X</p>`,
+		`<p style="visibility:hidden;all:unset">X</p>`,
+		`<p style="display:none;display:-webkit-box">X</p>`,
+		`<p style="color:transparent;text-shadow:0 0 0 #000;-webkit-text-fill-color:transparent">X</p>`,
+		`<p style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">X</p>`,
+		`<p style="-webkit-text-stroke:1px #000"><b style="color:#fff;background:#fff">X</b></p>`,
+		`<p style="background:#fff;color:#fff;box-shadow:inset 0 0 0 9em #000">X</p>`,
+		`<style>.q { font-size: 0 } body .q { font-size: 1em }</style><p class=q>X</p>`,
+		`<style>.q { visibility: hidden } @media x { .q { visibility: inherit } }</style><p class=q>X</p>`,
+		`<style>.q { display: none } body { .q { display: block } }</style><p class=q>X</p>`,
+		`<p style style="display:none">X</p>`,
+		`<p style="background:#fff" color=red color=white>X</p>`,
+		`<p hidden ` + attributes + ` style="display:block">X</p>`,
+		`<head hidden>X`,
+		`<frameset hidden>X`,
+		`<nobr hidden>h<nobr>X`,
+		`<ruby><rt hidden>h<rt>X`,
+		`<image hidden>X`,
+		`<keygen hidden>X`,
 	} {
 		if blocks, _, _ := htmlText(long+in, true); !strings.Contains(joined(blocks), "X") {
 			t.Errorf("%q hides its text", in)

@@ -34,7 +34,11 @@ func (w *walker) sheet(css string, some bool) {
 				within++
 			}
 		default:
-			at = indexCSS(css, "}")
+			at = indexCSS(css, "{}")
+			if strings.HasPrefix(css[at:], "{") { // a rule within this one, or its end is missing: programs differ
+				w.reveal = true
+				return
+			}
 			w.rule(head, css[:at], some || within > 0)
 			css = css[min(at+1, len(css)):]
 		}
@@ -79,7 +83,7 @@ func (s style) weighing(weight uint32, some bool) style {
 		case s[p].weight == 0:
 		case !some || s[p].value == shows:
 			s[p].weight += weight
-		case p == cssColor || p == cssGround:
+		case s[p].value == inherits || p == cssColor || p == cssGround: // what is around it may be seen
 			s[p] = declaration{shows, s[p].weight + weight}
 		default:
 			s[p] = declaration{}

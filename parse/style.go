@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -11,12 +13,13 @@ type look struct {
 	gone   bool  // display:none or opacity:0: no inner element can undo it
 	blank  bool  // visibility:hidden, which an inner element can undo
 	tiny   bool  // a font of at most one pixel, likewise
+	inked  bool  // what else than the colour shows the letters
 	front  int32 // colour of the text, as colour says
 	ground int32 // colour behind it, likewise
 }
 
 func (l look) unseen() bool {
-	return l.gone || l.blank || l.tiny || l.front == hides || near(l.front, l.ground)
+	return l.gone || l.blank || l.tiny || !l.inked && (l.front == hides || near(l.front, l.ground))
 }
 
 // The properties that decide what is seen.
@@ -28,6 +31,7 @@ const (
 	cssColor
 	cssGround // the colour behind the text
 	cssImage  // a picture there, which may have any colour
+	cssPaint  // what draws the letters in place of their colour
 	cssCount
 )
 
@@ -90,6 +94,7 @@ func (l *look) apply(s *style) {
 	if declared(cssGround) {
 		l.ground = s[cssGround].value
 	}
+	l.inked = l.inked || declared(cssPaint)
 	if declared(cssImage) && s[cssImage].value == shows {
 		l.ground = 0
 	}
@@ -98,7 +103,11 @@ func (l *look) apply(s *style) {
 // maxMemo bounds the style attributes that are remembered.
 const maxMemo = 1000
 
-// attributes reads what matters of an element and the attributes of its start tag into e.
+// maxAttributes is how many attributes of a tag are read. With more of them it is not known how an element looks.
+const maxAttributes = 64
+
+// attributes reads what matters of an element and the attributes of its start tag into e. Of two with one name the first counts
+// (HTML Living Standard, section 13.2.5.33).
 func (w *walker) attributes(z *html.Tokenizer, e *element, role role) {
 	var s style
 	if role&control != 0 {
@@ -107,9 +116,15 @@ func (w *walker) attributes(z *html.Tokenizer, e *element, role role) {
 		}
 	}
 	w.ruled(&s, e.tag, 0, "")
-	for n, more := 0, true; more && n < 64; n++ {
+	w.keys = w.keys[:0]
+	more := true
+	for more && len(w.keys) < maxAttributes {
 		var k, v []byte
 		k, v, more = z.TagAttr() // of a tag without any the key is empty
+		if slices.ContainsFunc(w.keys, func(seen []byte) bool { return bytes.Equal(seen, k) }) {
+			k = nil
+		}
+		w.keys = append(w.keys, k)
 		switch string(k) {
 		case "style":
 			own := w.style(v)
@@ -137,7 +152,9 @@ func (w *walker) attributes(z *html.Tokenizer, e *element, role role) {
 			hint(&s, string(k), string(v), e.tag)
 		}
 	}
-	e.apply(&s)
+	if !more && role&bare == 0 {
+		e.apply(&s)
+	}
 }
 
 // hint reads an attribute that says what a style could (HTML Living Standard, section 15).
