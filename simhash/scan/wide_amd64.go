@@ -3,7 +3,7 @@ package scan
 import "golang.org/x/sys/cpu"
 
 // wide says whether the kernels of AVX-512 are used, before those of AVX2.
-var wide = cpu.X86.HasAVX512VPOPCNTDQ
+var wide = cpu.X86.HasAVX512VPOPCNTDQ && cpu.X86.HasAVX512DQ
 
 // readAVX512 is readAVX2.
 //
