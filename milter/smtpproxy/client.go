@@ -47,6 +47,7 @@ type client struct {
 	mu        sync.Mutex
 	idle      bool      // reads a command outside a transaction
 	since     time.Time // of when a command is waited for, or content that keeps its pace; zero amid anything else
+	pace      time.Time // what since was, while content that came is passed on
 	dismissed bool      // is to go, to make room
 	closed    bool
 }
@@ -209,14 +210,15 @@ func (c *client) await() bool {
 	return true
 }
 
-// awaitContent sets the time until which more content must come, after so many more octets did; false where the client is to go.
-func (c *client) awaitContent(now time.Time, came int, until time.Time) bool {
+// awaitContent sets the time until which more content must come, after so many more octets did, which it took so long to pass on;
+// false where the client is to go.
+func (c *client) awaitContent(now time.Time, came int, took time.Duration, until time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dismissed {
 		return false
 	}
-	if pace := c.since.Add(time.Duration(came) * time.Second / busyRate); c.since.IsZero() || pace.After(now) {
+	if pace := c.pace.Add(took + time.Duration(came)*time.Second/busyRate); c.pace.IsZero() || pace.After(now) {
 		c.since = now
 	} else {
 		c.since = pace
@@ -225,9 +227,16 @@ func (c *client) awaitContent(now time.Time, came int, until time.Time) bool {
 	return true
 }
 
+// passOn says that content came and is passed on: while the next hop takes its time the client is not late.
+func (c *client) passOn() {
+	c.mu.Lock()
+	c.pace, c.since = c.since, time.Time{}
+	c.mu.Unlock()
+}
+
 func (c *client) resume() {
 	c.mu.Lock()
-	c.idle, c.since = false, time.Time{}
+	c.idle, c.since, c.pace = false, time.Time{}, time.Time{}
 	c.mu.Unlock()
 }
 

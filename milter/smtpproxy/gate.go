@@ -124,7 +124,8 @@ func (s *Server) forget(c *client) {
 const searchEvery = 100 * time.Millisecond
 
 // makeRoom sends the client away whose next command was waited for longest, or whose content is late the most, if that is more
-// than Timeouts.Busy: it is over the limit until it has heard so. Trusted clients stay, since theirs are the site's own servers. s.mu is held.
+// than Timeouts.Busy: it is over the limit until it has heard so. Trusted clients stay, since theirs are the site's own servers.
+// s.mu is held.
 func (s *Server) makeRoom() bool {
 	now := time.Now()
 	if now.Sub(s.searched) < searchEvery {

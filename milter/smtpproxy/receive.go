@@ -33,17 +33,23 @@ func (in *incoming) deadline(now time.Time, came int) time.Time {
 func (in *incoming) receive() bool {
 	c, n, done := in.session.client, 0, false
 	defer c.resume()
-	in.paid = time.Now()
+	now, took := time.Now(), time.Duration(0)
+	in.paid = now
 	for !done {
-		if now := time.Now(); !c.awaitContent(now, n, in.deadline(now, n)) {
+		in.paid = in.paid.Add(took)
+		if !c.awaitContent(now, n, took, in.deadline(now, n)) {
 			return false
 		}
 		if _, err := c.r.Peek(1); err != nil {
 			return false
 		}
 		src, _ := c.r.Peek(c.r.Buffered())
+		c.passOn()
+		came := time.Now()
 		n, done = in.take(src)
 		_, _ = c.r.Discard(n)
+		now = time.Now()
+		took = now.Sub(came)
 	}
 	return true
 }

@@ -56,3 +56,53 @@ func TestPaceOfContent(t *testing.T) {
 		})
 	}
 }
+
+// A patient is a next hop that takes its time.
+type patient struct {
+	delivery
+	writes int
+	wait   time.Duration
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	p.writes++
+	time.Sleep(p.wait)
+	return len(b), nil
+}
+
+// TestPaceOfNextHop: content waits for a next hop that is slow, and whoever sends it is not late for that.
+func TestPaceOfNextHop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		defer there.Close()
+		s := &Server{cfg: Config{}}
+		s.cfg.fill()
+		client := newClient(s, here, netip.Addr{})
+		hop := &patient{wait: 2 * s.cfg.Timeouts.Data}
+		in := &incoming{server: s, stream: true, transaction: &transaction{session: client.session, out: hop}}
+		taken := make(chan bool, 1)
+		go func() {
+			taken <- in.receive()
+			here.Close()
+		}()
+		for range 3 {
+			if _, err := there.Write([]byte("a line\r\n")); err != nil {
+				break
+			}
+			time.Sleep(hop.wait / 2)
+			if late := client.silentFor(time.Now()); late != 0 {
+				t.Errorf("%v late while the next hop is waited for", late)
+			}
+			time.Sleep(hop.wait/2 + time.Second)
+		}
+		synctest.Wait()
+		// Of the first piece, which came at once, nothing is paid ahead.
+		if late, want := client.silentFor(time.Now()), 3*time.Second-2*8*time.Second/busyRate; late != want {
+			t.Errorf("%v late, want %v", late, want)
+		}
+		_, _ = there.Write([]byte(".\r\n"))
+		if got := <-taken; !got || hop.writes < 3 {
+			t.Errorf("taken is %v after %d pieces", got, hop.writes)
+		}
+	})
+}
