@@ -46,3 +46,28 @@ func TestLettersAreNoCampaign(t *testing.T) {
 		}
 	}
 }
+
+// TestSignsAndLetters: what two signs, a sign and a letter, and letters give.
+func TestSignsAndLetters(t *testing.T) {
+	for text, want := range map[string][3]int{ // singles, pairs, ends
+		"漢字":          {0, 1, 0},
+		"㐀㐁":          {0, 1, 0},
+		"字か":          {1, 0, 0},
+		"か字":          {1, 0, 0},
+		"かき":          {0, 0, 0},
+		"かき きく くけ":    {0, 1, 0},
+		"กข ขค คง":    {0, 0, 0},
+		"か字 字体":       {1, 1, 0},
+		"漢字 字体 体か":    {1, 2, 1},
+		"漢字 字体 体制 制度": {0, 4, 3 + 2},
+		"漢字 体制":       {0, 2, 0},
+	} {
+		var got [3]int
+		for _, f := range features(strings.Fields(text)) {
+			got[f.kind]++
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -108,11 +108,15 @@ func TestFramesOfFiles(t *testing.T) {
 		data      func(n uint64) []byte
 		bulk      bool
 	}{
-		"certificates": {"application/pkcs7-signature", "smime.p7s", func(n uint64) []byte { return slices.Concat(frame, own(n)) }, false},
+		"certificates":                            {"application/pkcs7-signature", "smime.p7s", func(n uint64) []byte { return slices.Concat(frame, own(n)) }, false},
+		"certificates without a name":             {"application/x-pkcs7-signature", "", func(n uint64) []byte { return slices.Concat(frame, own(n)) }, false},
 		"something under the type of a signature": {"application/pkcs7-signature", "invoice.exe", func(uint64) []byte { return frame }, true},
 		"cards": {"text/vcard", "me.vcf", func(n uint64) []byte { return slices.Concat(frame, own(n)) }, false},
 		"letters of one program": {"application/zip", "a.docx", func(n uint64) []byte {
 			return slices.Concat(member("word/document.xml", own(n)), member("word/theme/theme1.xml", frame), []byte("PK\x01\x02"), frame)
+		}, false},
+		"the list of what is in a letter": {"application/zip", "a.docx", func(n uint64) []byte {
+			return slices.Concat(member("word/theme/theme1.xml", frame[:99]), member("word/document.xml", own(n)), []byte("PK\x01\x02"), frame)
 		}, false},
 		"one macro in letters": {"application/zip", "a.docm", func(n uint64) []byte {
 			return slices.Concat(member("word/styles.xml", frame[:99]), member("word/document.xml", own(n)), member("word/vbaProject.bin", frame))
@@ -120,6 +124,9 @@ func TestFramesOfFiles(t *testing.T) {
 		"nothing but what is for the program": {"application/zip", "a.docx", func(uint64) []byte { return member("word/theme/theme1.xml", frame) }, true},
 		"invoices in XML": {"application/xml", "a.xml", func(n uint64) []byte {
 			return []byte("<?xml version=\"1.0\"?>" + tags + strings.Join(newWriter(n).text(150), " ") + tags + "<open")
+		}, false},
+		"invoices behind a byte order mark": {"application/xml", "a.xml", func(n uint64) []byte {
+			return []byte("\ufeff\r\n<?xml version=\"1.0\"?>" + tags + strings.Join(newWriter(n).text(150), " ") + tags)
 		}, false},
 	} {
 		s := scratchStore(t)
@@ -134,9 +141,13 @@ func TestFramesOfFiles(t *testing.T) {
 	}
 }
 
-// TestPictureBelowAQuote: the logo of a house below a short answer is a letterhead where the answer quotes.
+// TestPictureBelowAQuote: the logo of a house below a short answer is a letterhead where the answer quotes, not where a footer is below.
 func TestPictureBelowAQuote(t *testing.T) {
-	for quote, member := range map[int]bool{0: true, 30: false} {
+	for _, c := range []struct {
+		kind   parse.Kind
+		words  int
+		member bool
+	}{{parse.Quote, 0, true}, {parse.Quote, 30, false}, {parse.Footer, 30, true}} {
 		s := scratchStore(t)
 		w := newWriter(57)
 		logo := file(1, 20_000, 0, 0)
@@ -144,12 +155,12 @@ func TestPictureBelowAQuote(t *testing.T) {
 		var ev Evidence
 		for n := range 6 {
 			m := &parse.Message{Attachments: []parse.Attachment{logo}, Blocks: []parse.Block{
-				{Text: strings.Join(w.text(3), " ")}, {Kind: parse.Quote, Text: strings.Join(w.text(quote), " ")},
+				{Text: strings.Join(w.text(3), " ")}, {Kind: c.kind, Text: strings.Join(w.text(c.words), " ")},
 			}}
 			ev = s.Count(NewTrace(m), from(n))
 		}
-		if ev.Member != member {
-			t.Errorf("%d words of quotes: %+v", quote, ev)
+		if ev.Member != c.member {
+			t.Errorf("%d words of kind %v: %+v", c.words, c.kind, ev)
 		}
 	}
 }
