@@ -119,6 +119,10 @@ func TestHTMLHidden(t *testing.T) {
 }
 
 func TestHTMLNotHidden(t *testing.T) {
+	other, same := "x", "xx" // of one number, as some tags are that HTML does not know
+	for tagOf([]byte(same)) != tagOf([]byte(other)) {
+		same += "x"
+	}
 	var attributes string
 	for i := range maxAttributes {
 		attributes += fmt.Sprintf(" a%d", i)
@@ -216,6 +220,12 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<style>.q { font-size: 0 } body .q { font-size: 1em }</style><p class=q>X</p>`,
 		`<style>.q { visibility: hidden } @media x { .q { visibility: inherit } }</style><p class=q>X</p>`,
 		`<style>.q { display: none } body { .q { display: block } }</style><p class=q>X</p>`,
+		"<style>.a { content: \"\n} .q { display: block !important }</style><p class=q style=\"display:none\">X</p>",
+		`<style>.a { b: ) } .q { display: block !important }</style><p class=q style="display:none">X</p>`,
+		`<style>.\0000711 { display: block !important }</style><p class=q1 style="display:none">X</p>`,
+		`<style>@media print { @media screen { .a { color: red } } .q { display: none } }</style><p class=q>X</p>`,
+		`<style>.q.b { display: none }</style><p class=q>X</p>`,
+		`<style>` + other + ` { display: none }</style><` + same + `>X</` + same + `>`,
 		`<p style style="display:none">X</p>`,
 		`<p style="background:#fff" color=red color=white>X</p>`,
 		`<p hidden ` + attributes + ` style="display:block">X</p>`,
