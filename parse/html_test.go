@@ -55,6 +55,8 @@ func TestHTMLHidden(t *testing.T) {
 		`<p style="font-size:.1rem">X</p>`,
 		`<p style="font:bold 0/0 a">X</p>`,
 		`<p style="color:transparent;text-shadow:none">X</p>`,
+		`<p style="font:small-caps 0/0 a">X</p>`,
+		`<p style="all:initial;color:transparent">X</p>`,
 		`<p style="color:transparent;background-clip:padding-box">X</p>`,
 		`<p style="display:none;all:none">X</p>`,
 		`<style>.q { visibility: inherit }</style><p hidden class=q>X</p>`,

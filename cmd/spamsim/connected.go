@@ -9,7 +9,8 @@ import (
 )
 
 // connected returns the two ends of a Unix connection. It has no name: that of a socket in a folder for temporary files may
-// be longer than the 108 octets which a socket's name has room for (unix(7)), and the folder may not be there. No program is started by whoever needs them.
+// be longer than the 108 octets which a socket's name has room for (unix(7)), and the folder may not be there.
+// No program is started by whoever needs them.
 func connected() (a, b net.Conn, err error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
