@@ -17,7 +17,7 @@ const maxOpen = 512
 //
 // Hidden is: comments, script, style, title, template and frames that mail programs do not
 // load; elements hidden by an attribute or by their own style (display, visibility, opacity,
-// font-size, text that is transparent or in the colour of its background), and those that a rule
+// font-size, text that is transparent or in the colour of its background and has no shadow or the like), and those that a rule
 // of a style element hides so (one tag, class or id). Inheritance and the order of rules are followed: in a
 // font of size 0 an inner element with a size of its own is visible, as newsletters use it to close gaps.
 // noscript is visible, for a mail program runs no scripts. In doubt a text is visible: unseen words beside what a
