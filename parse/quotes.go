@@ -125,7 +125,8 @@ func hasAny(s string, words []string) bool {
 var passing = []string{"original message", "forwarded message", "begin forwarded message", "forwarded by", "message d'origine", "message transféré",
 	"mail original", "pôvodná správa", "původní zpráva", "wiadomość oryginalna", "oryginalna wiadomość", "eredeti üzenet", "alkuperäinen viesti",
 	"oprindelig meddelelse", "opprinnelig melding", "mesaj original", "özgün ileti", "orijinal mesaj", "αρχικό μήνυμα", "вихідне повідомлення",
-	"원본 메시지", "원본 메일", "الرسالة الأصلية", "doorgestuurd bericht", "mensagem encaminhada", "mensaje reenviado", "пересланное сообщение", "ursprüngliche nachricht", "originalnachricht", "original-nachricht", "weitergeleitete nachricht", "mensaje original", "mensagem original",
+	"원본 메시지", "원본 메일", "الرسالة الأصلية", "doorgestuurd bericht", "mensagem encaminhada", "mensaje reenviado", "пересланное сообщение",
+	"ursprüngliche nachricht", "originalnachricht", "original-nachricht", "weitergeleitete nachricht", "mensaje original", "mensagem original",
 	"messaggio originale", "messaggio inoltrato", "oorspronkelijk bericht", "ursprungligt meddelande", "исходное сообщение", "пересылаемое сообщение",
 	"原始邮件", "原邮件", "转发邮件", "原始郵件", "元のメッセージ"}
 

@@ -64,11 +64,12 @@ func memberName(m []byte) string {
 func forItself(name string) bool {
 	dir, file := name[:strings.LastIndexByte(name, '/')+1], name[strings.LastIndexByte(name, '/')+1:]
 	switch file {
-	case "[Content_Types].xml", "styles.xml", "stylesWithEffects.xml", "settings.xml", "webSettings.xml", "fontTable.xml", "numbering.xml",
-		"tableStyles.xml", "presProps.xml", "viewProps.xml", "meta.xml", "manifest.xml", "manifest.rdf":
+	case "[Content_Types].xml", "styles.xml", "stylesWithEffects.xml", "settings.xml", "webSettings.xml", "fontTable.xml",
+		"numbering.xml", "tableStyles.xml", "presProps.xml", "viewProps.xml", "meta.xml", "manifest.xml", "manifest.rdf":
 		return true
 	}
-	for _, d := range [...]string{"_rels/", "theme/", "docProps/", "customXml/", "slideLayouts/", "slideMasters/", "Thumbnails/", "Configurations2/"} {
+	for _, d := range [...]string{"_rels/", "theme/", "docProps/", "customXml/", "slideLayouts/", "slideMasters/",
+		"Thumbnails/", "Configurations2/"} {
 		if strings.HasPrefix(dir, d) || strings.Contains(dir, "/"+d) {
 			return true
 		}
