@@ -24,6 +24,8 @@ func TestOwnWords(t *testing.T) {
 		"one":                    "one",
 		"please send mail to me": "please send mail to me",
 		"for further assistance please send mail to postmaster":                                   "",
+		"ann for further assistance please send mail to bob":                                      "ann bob",
+		"ann for further assistance please send mail bob":                                         "ann for further assistance please send mail bob",
 		"own before for further assistance please send mail to postmaster own after":              "own before own after",
 		"first sorry to have to inform you that your last":                                        "first last",
 		"sorry to have to inform you that your ann bob cid dan eve fay gus hal if you do ivy":     "ann bob cid dan eve fay gus hal ivy",
