@@ -19,7 +19,7 @@ import (
 type background struct {
 	messages float64
 	rarity   [maxStep + 1]float64
-	counts   census // by the high 32 bits of the unseeded hash; the count is on the scale
+	counts   census // by id; the count is on the scale
 	// known has a bit for each id's high bits that occur in counts: most features of a message are in no background, and
 	// these bits fit in a nearer cache than the counts.
 	known [1 << (knownBits - 6)]uint64
@@ -87,17 +87,27 @@ func readBackground(data []byte) (*background, error) {
 	return b, nil
 }
 
-// weight is how much it tells that a message has the feature, in nats, 0 for one that is too common to tell anything.
+// weight is how much it tells that a message has the feature, in nats, 0 or less for one that is too common to tell anything.
 func (b *background) weight(f feature) float64 {
-	limit := caps[f.kind]
-	if f.kind == attachment {
-		return limit
-	}
-	id, step := uint32(f.hash>>32), 0
-	if i := id >> (32 - knownBits); b.known[i/64]>>(i%64)&1 != 0 {
+	id, step := f.id(), 0
+	if b.mayKnow(id) {
 		step = b.counts.count(id)
 	}
-	return min(limit, b.rarity[min(step, len(b.rarity)-1)])
+	return b.rated(f.kind, step)
+}
+
+// mayKnow says of a feature of text whether it may be in counts.
+func (b *background) mayKnow(id uint32) bool {
+	i := id >> (32 - knownBits)
+	return b.known[i/64]>>(i%64)&1 != 0
+}
+
+// rated is the weight of a feature by its step of the scale of commonness.
+func (b *background) rated(k kind, step int) float64 {
+	if k == attachment {
+		return caps[k]
+	}
+	return min(caps[k], b.rarity[min(step, len(b.rarity)-1)])
 }
 
 // rate fills rarity, the weight by step of the scale of commonness.
@@ -125,7 +135,7 @@ func (b *BackgroundBuilder) Add(t *Trace) {
 	b.messages++
 	for _, f := range t.features {
 		if f.kind != attachment {
-			b.counts[uint32(f.hash>>32)]++
+			b.counts[f.id()]++
 		}
 	}
 }

@@ -7,8 +7,11 @@ type census struct {
 	used  int
 }
 
+// home is where a feature stands unless another one does.
+func (c *census) home(id uint32) int { return int(uint64(id*0x9e3779b1) * uint64(len(c.slots)) >> 32) }
+
 func (c *census) slot(id uint32) *uint64 {
-	i := int(uint64(id*0x9e3779b1) * uint64(len(c.slots)) >> 32)
+	i := c.home(id)
 	for uint32(c.slots[i]) != 0 && uint32(c.slots[i]>>32) != id {
 		if i++; i == len(c.slots) {
 			i = 0

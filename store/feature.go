@@ -48,6 +48,8 @@ const (
 	pair                   // two words side by side
 	ends                   // the beginning or end of a long word and that of the next long word: what survives a typing mistake
 	attachment             // a window of an attachment's octets (octets.go)
+
+	kinds = iota
 )
 
 // The ways in which a feature is put together, so that none is taken for another.
@@ -67,6 +69,9 @@ type feature struct {
 	hash uint64 // unseeded: the shipped background knows it by this
 	kind kind
 }
+
+// id is what the background knows the feature by.
+func (f feature) id() uint32 { return uint32(f.hash >> 32) }
 
 // NewTrace computes the codes and features of a message.
 func NewTrace(m *parse.Message) *Trace {

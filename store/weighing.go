@@ -13,8 +13,12 @@ type weighing struct {
 	octets  []queried // of attachments, which have no rank: all are taken
 	order   []uint64  // ranks and places in all
 	weights float64   // of the features that were looked up
+	can     float64   // what those can weigh
 	enough  float64   // the rank up to which none is missing
 	spare   []uint64
+
+	drawing
+	touched uint64
 }
 
 // weighings are used again: one of a common message takes 50 KB.
@@ -54,11 +58,13 @@ func enoughOf(n, weight float64) float64 {
 
 // most is how many features of the text there are, and what they can weigh.
 func (t *Trace) most() (n, weight float64) {
+	var of [kinds]int // by kind; a sum of weights would wait for each addition
 	for _, f := range t.features {
-		if f.kind != attachment {
-			n++
-			weight += caps[f.kind]
-		}
+		of[f.kind%kinds]++
+	}
+	for kind, count := range of[:attachment] {
+		n += float64(count)
+		weight += float64(count) * caps[kind]
 	}
 	return n, weight
 }
@@ -66,53 +72,116 @@ func (t *Trace) most() (n, weight float64) {
 // weigh takes up the features that tell something and may have one of the lowest ranks, where the text weighs part of what it
 // can, 0 for all.
 func (w *weighing) weigh(m *memory, t *Trace, part float64) {
-	*w = weighing{all: slices.Grow(w.all[:0], len(t.features)), octets: w.octets[:0], order: w.order[:0], spare: w.spare}
+	w.all, w.octets, w.order = slices.Grow(w.all[:0], len(t.features)), w.octets[:0], slices.Grow(w.order[:0], len(t.features))
+	w.weights, w.can = 0, 0
 	n, most := t.most()
-	enough := enoughOf(n, part*most)
-	can := 0.0 // what those that were looked up can weigh
-	for i, f := range t.features {
-		if i == probed && part > 0 && can > 0 {
-			enough = min(enough, enoughOf(n, w.weights/can*most))
+	w.enough = enoughOf(n, part*most)
+	for from := 0; from < len(t.features); from += probed {
+		if from == probed && part > 0 && w.can > 0 {
+			w.enough = min(w.enough, enoughOf(n, w.weights/w.can*most))
+			w.order = slices.DeleteFunc(w.order, func(x uint64) bool { return x>>32 > w.highest() })
 		}
-		keyed := mix(f.hash ^ m.key)
-		draw := mix(keyed)
-		if f.kind == attachment {
-			w.octet(keyed, draw)
+		features := t.features[from:min(from+probed, len(t.features))]
+		w.draw(m.key, features)
+		w.look(m.back, features)
+		w.rank(m.back, features)
+	}
+}
+
+// A drawing is features that may have a low rank by their draw, whatever they weigh: n of some that are looked at together.
+type drawing struct {
+	n     uint
+	at    [probed]uint8  // places of the features
+	keyed [probed]uint64 // hashes
+	steps [probed]uint16 // by place: how common they are
+	known [probed]uint8  // places of those that the background may know
+}
+
+// draw draws the ranks of features. There is no branch in the loop: which of them stay, no processor can foresee.
+func (w *weighing) draw(key uint64, features []feature) {
+	var least [len(caps)]uint64
+	for kind := range least[:attachment] {
+		least[kind] = leastDraw(w.enough * caps[kind])
+	}
+	n := uint(0)
+	for i, f := range features {
+		keyed := mix(f.hash ^ key)
+		w.keyed[n%probed], w.at[n%probed] = keyed, uint8(i)
+		if mix(keyed) >= least[f.kind%kinds] {
+			n++
+		}
+	}
+	w.n = n
+}
+
+// leastDraw is the least draw that may give a rank up to bound for a feature of weight 1: since -log u >= 1-u, those below have
+// higher ones.
+func leastDraw(bound float64) uint64 {
+	if bound >= 1 {
+		return 0
+	}
+	return (1<<53 - 1 - uint64(bound*(1<<53))) << 11 // see uniform
+}
+
+// look looks up those that were drawn in the background. It first asks for all that it will read, so that the processor waits for
+// that at one time.
+func (w *weighing) look(b *background, features []feature) {
+	n := uint(0)
+	for _, at := range w.at[:w.n] {
+		w.known[n%probed] = at
+		if b.mayKnow(features[at].id()) {
+			n++
+		}
+	}
+	touched := uint64(0)
+	for _, at := range w.known[:n] {
+		touched |= b.counts.slots[b.counts.home(features[at].id())]
+	}
+	w.touched = touched
+	w.steps = [probed]uint16{}
+	for _, at := range w.known[:n] {
+		w.steps[at] = uint16(b.counts.count(features[at].id()))
+	}
+}
+
+// rank takes up those that were drawn and that tell something, but for those that then have too high a rank.
+func (w *weighing) rank(b *background, features []feature) {
+	highest, n := w.highest(), len(w.order)
+	order := w.order[:n+int(w.n)]
+	for i, at := range w.at[:w.n] {
+		kind, keyed := features[at].kind, w.keyed[i]
+		if kind == attachment {
+			w.octet(keyed)
 			continue
 		}
-		u := uniform(draw)
-		if beyond(u, enough*caps[f.kind]) {
-			continue
-		}
-		can += caps[f.kind]
-		static := m.back.weight(f)
+		w.can += caps[kind]
+		static := b.rated(kind, int(w.steps[at]))
 		if static <= 0 {
 			continue
 		}
-		weight := float32(static)
 		w.weights += static
-		if beyond(u, enough*float64(weight)) {
-			continue
+		weight, draw := float32(static), mix(keyed)
+		rank := float32(-logarithm(uniform(draw)) / float64(weight))
+		bits := uint64(math.Float32bits(rank))
+		order[n] = bits<<32 | uint64(len(w.all))
+		if bits <= highest {
+			n++
 		}
-		rank := float32(-logarithm(u) / float64(weight))
-		w.order = append(w.order, uint64(math.Float32bits(rank))<<32|uint64(len(w.all)))
 		w.all = append(w.all, queried{idOf(uint32(keyed)), uint8(static * weightUnit), weight, rank, draw})
 	}
-	w.enough = enough
-	highest := uint64(math.Float32bits(float32(enough)))
-	w.order = slices.DeleteFunc(w.order, func(x uint64) bool { return x>>32 > highest }) // from before the better guess
+	w.order = order[:n]
 }
+
+// highest is the rank up to which none is missing, as ranks are ordered.
+func (w *weighing) highest() uint64 { return uint64(math.Float32bits(float32(w.enough))) }
 
 // octet takes up a feature of an attachment. The lowest bit of an id says that it is one.
-func (w *weighing) octet(keyed, draw uint64) {
+func (w *weighing) octet(keyed uint64) {
 	weight := caps[attachment]
 	w.octets = append(w.octets, queried{
-		idOf(uint32(keyed)) | octetBit, uint8(weight * weightUnit), float32(weight), math.MaxFloat32, draw,
+		idOf(uint32(keyed)) | octetBit, uint8(weight * weightUnit), float32(weight), math.MaxFloat32, mix(keyed),
 	})
 }
-
-// beyond says, for some u where it is so, that -log u is above a bound, without the logarithm.
-func beyond(u, bound float64) bool { return 1-u > bound } // since -log u >= 1-u
 
 // rankBuckets is how many parts ranks are sorted into.
 const rankBuckets = 512

@@ -70,3 +70,19 @@ func TestQueryHasLowestRanks(t *testing.T) {
 		t.Error("no guess was wrong")
 	}
 }
+
+// TestLeastDraw: no draw below the least gives a rank up to the bound, and all others may by -log u >= 1-u.
+func TestLeastDraw(t *testing.T) {
+	bounds := []float64{0, 1e-300, 1e-16, math.Nextafter(1, 0), 1, 7, math.Inf(1)}
+	for i := range uint64(1000) {
+		bounds = append(bounds, uniform(mix(i)))
+	}
+	for _, bound := range bounds {
+		least := leastDraw(bound)
+		for _, draw := range []uint64{0, 1 << 11, least - 1, least, least + 1<<11, math.MaxUint64} {
+			if below := 1-uniform(draw) > bound; below != (draw < least) {
+				t.Errorf("a draw of %x, bound %g: below is %v, the least is %x", draw, bound, below, least)
+			}
+		}
+	}
+}
