@@ -86,7 +86,7 @@ func NewTrace(m *parse.Message) *Trace {
 	w.of(t.Text)
 	t.Tokens = len(w.words)
 	t.room = rooms.Get().(*[]feature)
-	t.features = append((*t.room)[:0], w.features()...)
+	t.features = w.features(*t.room)
 	var h simhash.Hash64
 	for _, f := range t.features {
 		if w := simWeight[f.kind]; w > 0 {

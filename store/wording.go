@@ -14,7 +14,6 @@ type wording struct {
 	read         int      // how many words there were, before boilerplate was left out
 	hashes       []uint64 // of the words
 	heads, tails []uint64 // of their beginnings and ends, 0 for none
-	all          []feature
 	seen         []uint64
 }
 
@@ -48,14 +47,14 @@ func (w *wording) of(folded string) {
 	w.words, w.hashes = ownWords(w.words, w.hashes)
 }
 
-// features returns the distinct features of the words, good until the next call.
-func (w *wording) features() []feature {
+// features returns the distinct features of the words, in room for them that is used again.
+func (w *wording) features(room []feature) []feature {
 	w.heads, w.tails = w.heads[:0], w.tails[:0]
 	for _, word := range w.words {
 		head, tail := affixes(word)
 		w.heads, w.tails = append(w.heads, head), append(w.tails, tail)
 	}
-	out := w.all[:0]
+	out := room[:0]
 	long := -1 // the last word that is long enough to be known by its ends
 	for i, h := range w.hashes {
 		if isBigram(w.words[i]) {
@@ -76,7 +75,6 @@ func (w *wording) features() []feature {
 		}
 		long = i
 	}
-	w.all = out
 	out, w.seen = distinct(out, w.seen)
 	return out
 }
@@ -84,29 +82,34 @@ func (w *wording) features() []feature {
 // features returns the distinct features of words.
 func features(words []string) []feature {
 	w := wording{words: words, hashes: wordHashes(nil, words)}
-	return w.features()
+	return w.features(nil)
 }
 
-// distinct drops the features that came before, in place, and returns the room that this took.
+// distinct drops the features that came before, in place, and returns the room that this took. What a processor cannot foresee
+// is how many places it looks at: most are free, up to roomyTable of them.
 func distinct(all []feature, seen []uint64) (out []feature, room []uint64) {
 	size := 16
-	for size < 2*len(all) {
+	for size < 2*len(all) || size < 4*len(all) && size < roomyTable {
 		size *= 2
 	}
 	seen = slices.Grow(seen[:0], size)[:size] // by the low bits of a hash: the hash, 0 for none; linear probing
 	clear(seen)
-	out = all[:0]
-next:
+	n := 0
 	for _, f := range all {
 		h := max(1, f.hash)
 		i := int(h) & (size - 1)
-		for ; seen[i] != 0; i = (i + 1) & (size - 1) {
-			if seen[i] == h {
-				continue next
-			}
+		x := seen[i]
+		for min(x, x^h) != 0 { // neither free nor the same, in one branch
+			i = (i + 1) & (size - 1)
+			x = seen[i]
 		}
-		out = append(out, f)
 		seen[i] = h
+		all[n] = f
+		if x == 0 {
+			n++
+		}
 	}
-	return out, seen
+	return all[:n], seen
 }
+
+const roomyTable = 1 << 15
