@@ -57,6 +57,22 @@ func BenchmarkCode64(b *testing.B) {
 	}
 }
 
+// BenchmarkAddAll is for comparison with BenchmarkCode64.
+func BenchmarkAddAll(b *testing.B) {
+	features, _ := benchFeatures(500)
+	b.SetBytes(8 * 500)
+	b.ReportAllocs()
+	var code uint64
+	for b.Loop() {
+		var h Hash64
+		h.AddAll(features, 2)
+		code = h.Code64(TieClear)
+	}
+	if code == 0 {
+		b.Error("an empty fingerprint")
+	}
+}
+
 // The loop over the bits, to compare with.
 func BenchmarkPlain256(b *testing.B) {
 	const n = 500

@@ -129,6 +129,29 @@ func (l *ledger) spill(votes []counters) {
 	l.bytes = 0
 }
 
+// Tallies count for each of 64 bits in how many words it is set, modulo 8: word i has bit i of each count (Warren, Hacker's
+// Delight 2013, section 5-1).
+type tallies [3]uint64
+
+// add adds eight words and returns the bits whose counts overflow.
+func (t *tallies) add(w *[8]uint64) (eights uint64) {
+	ones, a := carry(t[0], w[0], w[1])
+	ones, b := carry(ones, w[2], w[3])
+	twos, c := carry(t[1], a, b)
+	ones, a = carry(ones, w[4], w[5])
+	ones, b = carry(ones, w[6], w[7])
+	twos, d := carry(twos, a, b)
+	fours, eights := carry(t[2], c, d)
+	*t = tallies{ones, twos, fours}
+	return eights
+}
+
+// carry adds three words bit by bit.
+func carry(a, b, c uint64) (sum, carry uint64) {
+	u := a ^ b
+	return u ^ c, a&b | u&c
+}
+
 // derive returns word n+1 of a feature's hash, n from 0 to 2: the two halves of a 128-bit product, XORed, which mixes well enough
 // for bits that vote (a test holds all pairs of the 256 against chance) at a fraction of the cost of three more runs of
 // xxhash. Features whose 64-bit hashes are equal vote alike in all words; among 10^8 features no such pair is expected.

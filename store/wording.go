@@ -15,6 +15,8 @@ type wording struct {
 	hashes       []uint64 // of the words
 	heads, tails []uint64 // of their beginnings and ends, 0 for none
 	seen         []uint64
+	singles      []uint64 // hashes of features
+	pairs        []uint64
 }
 
 // wordings are used again: one of a common message takes 100 KB.
