@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,6 +44,11 @@ func (m *Message) Text() string {
 }
 
 func ascii(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if (s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7]) >= utf8.RuneSelf {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -53,25 +59,55 @@ func ascii(s string) bool {
 
 // foldASCII folds a text that is ASCII throughout. Control characters count as white space.
 func foldASCII(s string) string {
-	out := make([]byte, len(s))
-	n, after := 0, byte(' ') // octets written; the one before
-	for i := range len(s) {
-		c := lowered[s[i]]
-		out[n] = c
-		if c != ' ' || after != ' ' {
-			n++
+	var b strings.Builder
+	b.Grow(len(s))
+	var chunk [256]byte
+	for after := byte(' '); len(s) > 0; { // the octet before
+		n := 0
+		for n <= len(chunk)-8 && len(s) > 0 {
+			if x, ok := foldEight(s, after == ' '); ok {
+				binary.LittleEndian.PutUint64(chunk[n:], x)
+				n, s, after = n+8, s[8:], byte(x>>56)
+				continue
+			}
+			c := lowered[s[0]]
+			chunk[n] = c
+			if c != ' ' || after != ' ' {
+				n++
+			}
+			s, after = s[1:], c
 		}
-		after = c
+		b.Write(chunk[:n])
 	}
-	if n > 0 && out[n-1] == ' ' {
-		n--
+	return strings.TrimSuffix(b.String(), " ")
+}
+
+// foldEight folds the first eight octets of ASCII at once, where no space that is dropped is among them: no sum of two octets below
+// 128 reaches into the next.
+func foldEight(s string, spaced bool) (x uint64, ok bool) {
+	if len(s) < 8 {
+		return 0, false
 	}
-	return string(out[:n])
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	x = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	space := ^(x + (127-' ')*each) & high // up to ' '
+	before := space << 8
+	if spaced {
+		before |= 0x80
+	}
+	if space&before != 0 || (x+each)&high != 0 { // two of them, or DEL
+		return 0, false
+	}
+	spaces := space >> 7 * 0xff
+	x = x&^spaces | ' '*each&spaces
+	upper := (x + (128-'A')*each) &^ (x + (127-'Z')*each) & high
+	return x + upper>>2, true // 'a'-'A'
 }
 
 // lowered maps each byte of ASCII to its folded form, white space and control characters to ' '.
-var lowered = func() (t [utf8.RuneSelf]byte) {
-	for i := range t {
+var lowered = func() (t [256]byte) {
+	for i := range utf8.RuneSelf {
 		t[i] = byte(unicode.ToLower(rune(i)))
 		if i < ' ' || i == 0x7f {
 			t[i] = ' '

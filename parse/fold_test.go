@@ -1,6 +1,10 @@
 package parse
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+	"unicode"
+)
 
 func TestFold(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
@@ -40,6 +44,32 @@ func TestFoldTwice(t *testing.T) {
 			if once := Fold(s); Fold(once) != once {
 				t.Errorf("Fold(%q) = %q, folded again %q", s, once, Fold(once))
 			}
+		}
+	}
+}
+
+// TestFoldASCII: eight octets at once are folded as each by itself.
+func TestFoldASCII(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 20_000 {
+		text := make([]byte, r.IntN(600))
+		want, gap := []byte{}, false
+		for j := range text {
+			c := byte(r.IntN(128))
+			if r.IntN(20) < i%20 {
+				c = "aZ @[`{\x7f\n09"[r.IntN(11)]
+			}
+			if text[j] = c; c <= ' ' || c == 0x7f {
+				gap = len(want) > 0
+				continue
+			}
+			if gap {
+				want, gap = append(want, ' '), false
+			}
+			want = append(want, byte(unicode.ToLower(rune(c))))
+		}
+		if got := Fold(string(text)); got != string(want) {
+			t.Fatalf("Fold(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -129,12 +129,15 @@ func lineFeeds(s string) string {
 	if i < 0 {
 		return s
 	}
-	out := make([]byte, 0, len(s))
+	var out strings.Builder
+	out.Grow(len(s))
 	for ; i >= 0; i = strings.IndexByte(s, '\r') {
-		out = append(append(out, s[:i]...), '\n')
+		out.WriteString(s[:i])
+		out.WriteByte('\n')
 		s = strings.TrimPrefix(s[i+1:], "\n")
 	}
-	return string(append(out, s...))
+	out.WriteString(s)
+	return out.String()
 }
 
 func isHTML(typ string) bool {

@@ -48,8 +48,14 @@ type tokenizer struct {
 func skeletonOf(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	for i := range len(s) {
-		b.WriteByte(skeleton[s[i]])
+	var chunk [256]byte
+	for len(s) > 0 {
+		n := min(len(s), len(chunk))
+		for i := range n {
+			chunk[i] = skeleton[s[i]]
+		}
+		b.Write(chunk[:n])
+		s = s[n:]
 	}
 	return b.String()
 }
