@@ -10,13 +10,12 @@ import (
 
 // A wording is a text in words, and room for what is made of them.
 type wording struct {
-	words        []string
-	read         int      // how many words there were, before boilerplate was left out
-	hashes       []uint64 // of the words
-	heads, tails []uint64 // of their beginnings and ends, 0 for none
-	seen         []uint64
-	singles      []uint64 // hashes of features
-	pairs        []uint64
+	words   []string
+	read    int      // how many words there were, before boilerplate was left out
+	hashes  []uint64 // of the words
+	seen    []uint64
+	singles []uint64 // hashes of features
+	pairs   []uint64
 }
 
 // wordings are used again: one of a common message takes 100 KB.
@@ -51,13 +50,8 @@ func (w *wording) of(folded string) {
 
 // features returns the distinct features of the words, in room for them that is used again.
 func (w *wording) features(room []feature) []feature {
-	w.heads, w.tails = w.heads[:0], w.tails[:0]
-	for _, word := range w.words {
-		head, tail := affixes(word)
-		w.heads, w.tails = append(w.heads, head), append(w.tails, tail)
-	}
 	out := room[:0]
-	long := -1 // the last word that is long enough to be known by its ends
+	lastHead, lastTail := uint64(0), uint64(0) // of the last word that is long enough to be known by its ends
 	for i, h := range w.hashes {
 		if isBigram(w.words[i]) {
 			out = appendBigram(out, w.words, i, h)
@@ -67,15 +61,15 @@ func (w *wording) features(room []feature) []feature {
 		if i > 0 {
 			out = append(out, feature{join(w.hashes[i-1], h, twoWords), pair})
 		}
-		if w.heads[i] == 0 {
+		head, tail := affixes(w.words[i])
+		if head == 0 {
 			continue
 		}
-		if long >= 0 {
-			out = append(out,
-				feature{join(w.heads[long], w.heads[i], headHead), ends}, feature{join(w.tails[long], w.tails[i], tailTail), ends},
-				feature{join(w.heads[long], w.tails[i], headTail), ends}, feature{join(w.tails[long], w.heads[i], tailHead), ends})
+		if lastHead != 0 {
+			out = append(out, feature{join(lastHead, head, headHead), ends}, feature{join(lastTail, tail, tailTail), ends},
+				feature{join(lastHead, tail, headTail), ends}, feature{join(lastTail, head, tailHead), ends})
 		}
-		long = i
+		lastHead, lastTail = head, tail
 	}
 	out, w.seen = distinct(out, w.seen)
 	return out

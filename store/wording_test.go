@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // TestFeaturesAreDistinct: what comes again in a text is one feature.
@@ -40,6 +42,16 @@ func TestDistinct(t *testing.T) {
 		var got []feature
 		if got, room = distinct(all, room); !slices.Equal(got, want) {
 			t.Errorf("of %d features %d stay, want %d", n, len(got), len(want))
+		}
+	}
+}
+
+// TestHashOfThree: it is the XXH64 by which the background and stored clusters know the ends of words.
+func TestHashOfThree(t *testing.T) {
+	for i := range uint32(1 << 16) {
+		w := string([]byte{byte(i), byte(i >> 8), byte(i * 7)})
+		if got, want := hashOfThree(w), xxhash.Sum64String(w); got != want {
+			t.Fatalf("%x: %x, want %x", w, got, want)
 		}
 	}
 }
