@@ -1,8 +1,8 @@
 package filter
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -36,31 +36,31 @@ func Pass(id string, k Kind, reason string) Judgement {
 // Field returns the value of the header field: a space, then the verdict and what it rests on, folded with LF TAB. It is
 // ASCII and holds nothing of the message.
 func (v *Verdict) Field(id string) string {
-	parts := []string{v.Kind.String()}
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	parts := append(make([]string, 0, 16), v.Kind.String())
+	add := func(name, value string) { parts = append(parts, name+"="+value) }
 	if v.Reason != "" {
-		add("reason=%s", v.Reason)
+		add("reason", v.Reason)
 	}
 	if v.Kind == Exempt {
-		add("would=%s", v.Would)
+		add("would", v.Would.String())
 	}
 	if v.Judged && v.Kind != Exempt {
-		add("sigma=%.1f", v.Sigma)
-		add("threshold=%.1f", v.Threshold)
+		add("sigma", strconv.FormatFloat(v.Sigma, 'f', 1, 64))
+		add("threshold", strconv.FormatFloat(v.Threshold, 'f', 1, 64))
 	}
 	if v.Cluster != "" && v.Kind != Exempt {
-		add("nilsimsa=%d", v.Nilsimsa)
-		add("simhash=%d", v.SimHash)
-		add("cluster=%s", v.Cluster)
-		add("copies=%d", v.Copies)
-		add("senders=%s", countWord(v.Senders))
-		add("nets=%s", countWord(v.Nets))
-		add("rcpts=%s", countWord(v.Recipients))
-		add("label=%s", v.Label)
+		add("nilsimsa", strconv.Itoa(v.Nilsimsa))
+		add("simhash", strconv.Itoa(v.SimHash))
+		add("cluster", v.Cluster)
+		add("copies", strconv.Itoa(v.Copies))
+		add("senders", countWord(v.Senders))
+		add("nets", countWord(v.Nets))
+		add("rcpts", countWord(v.Recipients))
+		add("label", v.Label.String())
 	}
-	add("id=%s", id)
+	add("id", id)
 	if v.Seal != "" {
-		add("mac=%s", v.Seal)
+		add("mac", v.Seal)
 	}
 	return fold(parts)
 }
@@ -68,14 +68,15 @@ func (v *Verdict) Field(id string) string {
 // countWord marks a number that is not exact.
 func countWord(c Count) string {
 	if c.Approx {
-		return fmt.Sprintf("~%d", c.N)
+		return "~" + strconv.Itoa(c.N)
 	}
-	return fmt.Sprint(c.N)
+	return strconv.Itoa(c.N)
 }
 
 // fold joins the parts with "; ", breaking lines with LF TAB before they grow over lineLength.
 func fold(parts []string) string {
 	var b strings.Builder
+	b.Grow(4 * lineLength)
 	column := len(HeaderName) + 1
 	for i, p := range parts {
 		end := ";"
