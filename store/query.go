@@ -57,7 +57,7 @@ func (q *query) near(id, of uint32) *queried {
 // tabulate makes find work.
 func (q *query) tabulate() {
 	size := 16
-	for size < 2*len(q.features) {
+	for size < 4*len(q.features) {
 		size *= 2
 	}
 	q.table = slices.Grow(q.table[:0], size)[:size]

@@ -147,29 +147,30 @@ func (w *weighing) look(b *background, features []feature) {
 // rank takes up those that were drawn and that tell something, but for those that then have too high a rank.
 func (w *weighing) rank(b *background, features []feature) {
 	highest, n := w.highest(), len(w.order)
-	order := w.order[:n+int(w.n)]
+	all, order := w.all, w.order[:n+int(w.n)]
+	weights, can := w.weights, w.can // sums in memory would take as long as the logarithms
 	for i, at := range w.at[:w.n] {
 		kind, keyed := features[at].kind, w.keyed[i]
 		if kind == attachment {
 			w.octet(keyed)
 			continue
 		}
-		w.can += caps[kind]
+		can += caps[kind]
 		static := b.rated(kind, int(w.steps[at]))
 		if static <= 0 {
 			continue
 		}
-		w.weights += static
+		weights += static
 		weight, draw := float32(static), mix(keyed)
 		rank := float32(-logarithm(uniform(draw)) / float64(weight))
 		bits := uint64(math.Float32bits(rank))
-		order[n] = bits<<32 | uint64(len(w.all))
+		order[n] = bits<<32 | uint64(len(all))
 		if bits <= highest {
 			n++
 		}
-		w.all = append(w.all, queried{idOf(uint32(keyed)), uint8(static * weightUnit), weight, rank, draw})
+		all = append(all, queried{idOf(uint32(keyed)), uint8(static * weightUnit), weight, rank, draw})
 	}
-	w.order = order[:n]
+	w.all, w.order, w.weights, w.can = all, order[:n], weights, can
 }
 
 // highest is the rank up to which none is missing, as ranks are ordered.
