@@ -61,7 +61,7 @@ var start = time.Unix(1_000_000_000, 0)
 // from is transaction n of a campaign: all its copies differ in everything.
 func from(n int) *Transaction {
 	return &Transaction{
-		Message: fmt.Sprint("message ", n), Sender: fmt.Sprintf("s%d@example.com", n), Network: fmt.Sprintf("192.0.%d.0/24", n),
+		Message: fmt.Sprint("message ", n), Sender: fmt.Sprintf("s@domain%d.example", n), Network: fmt.Sprintf("192.0.%d.0/24", n),
 		Recipients: []string{fmt.Sprintf("r%d@example.net", n)}, Time: start.Add(time.Duration(n) * time.Second),
 	}
 }

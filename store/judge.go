@@ -61,7 +61,7 @@ func (s *Store) judge(q *query, x *Transaction) (*judgement, Evidence) {
 // judgeBy is judge with the clusters that find returns, best first.
 func (s *Store) judgeBy(q *query, x *Transaction, find func(*query) []match) (*judgement, Evidence) {
 	j := &judgement{q: q, key: s.hash(x.Message)}
-	j.q.sender = s.hash(x.Sender)
+	j.q.sender = s.sender(x.Sender)
 	if !q.t.informative() {
 		return j, Evidence{Abstain: "short"}
 	}

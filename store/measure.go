@@ -13,14 +13,18 @@ func (m *memory) measure(q *query, h uint32) match { return m.measureIn(q, h, ne
 func (m *memory) measureIn(q *query, h uint32, room *glance) match {
 	x := match{handle: h, c: m.glance(h, room)}
 	var parts [2]overlap // of text, and with octetBit of attachments
+	var shared hits
 	if s := m.at(h); s.state == alone {
-		m.share(s, q, &parts)
+		m.share(s, q, &parts, &shared)
 	} else {
-		x.c.share(q, &parts)
+		x.c.share(q, &parts, &shared)
 	}
 	parts[0].own, parts[octetBit].own = q.own(x.c.tau)
 	text, files := parts[0].contained(), parts[octetBit].contained()
 	text.score, files.score = text.evidence*x.c.penalty(q, &text), files.evidence*x.c.filePenalty(q, &files)
+	if text.score > 0 && x.c.ofHouse(q.sender) && q.letterhead(&shared, x.c.tau) {
+		text.score = 0
+	}
 	x.containment = text
 	if files.score > text.score {
 		x.containment = files
@@ -38,7 +42,7 @@ func (q *query) own(tau float32) (text, files float64) {
 }
 
 // share counts what the cluster and a message share.
-func (c *cluster) share(q *query, parts *[2]overlap) {
+func (c *cluster) share(q *query, parts *[2]overlap, h *hits) {
 	weights := c.weights()
 	for of := range parts {
 		parts[of].whole = weights[of]
@@ -54,6 +58,9 @@ func (c *cluster) share(q *query, parts *[2]overlap) {
 		}
 		f, p, u := &q.features[at], &parts[id&octetBit], c.inCore(c.elements.at(i))
 		p.evidence += u * float64(f.w)
+		if u == 1 {
+			h.add(at)
+		}
 		if f.rank <= c.tau || id&octetBit != 0 {
 			p.drawn += u * float64(f.w)
 		}

@@ -19,7 +19,7 @@ func (s *Store) JudgeAll(ts []*Trace, xs []*Transaction) []Evidence {
 	qs := make([]*query, len(ts))
 	for i, t := range ts {
 		qs[i] = s.memory.query(t)
-		qs[i].sender = s.hash(xs[i].Sender)
+		qs[i].sender = s.sender(xs[i].Sender)
 		s.memory.settle(qs[i])
 	}
 	found := s.memory.scan(qs, s.floor())

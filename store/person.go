@@ -29,12 +29,31 @@ type Forgotten struct {
 // the cluster, and so do the codes of a cluster's first message. A count over 64 has only a number of those beyond, which
 // is lowered by one for each message.
 func (s *Store) ForgetPerson(as Role, address string) (Forgotten, error) {
-	key := s.hash(address)
-	if key == 0 {
+	keys := []uint64{s.hash(address)}
+	if keys[0] == 0 {
 		return Forgotten{}, nil
 	}
-	s.askOfPerson(as, key)
-	return s.forgetPerson(as, key)
+	if key := s.sender(address); as == Sender && key != keys[0] {
+		keys = append(keys, key) // older messages were counted by the other one
+	}
+	var all Forgotten
+	for _, key := range keys {
+		s.askOfPerson(as, key)
+		one, err := s.forgetPerson(as, key)
+		all.add(&one)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func (f *Forgotten) add(o *Forgotten) {
+	f.Messages += o.Messages
+	f.Spared += o.Spared
+	f.Clusters += o.Clusters
+	f.Dropped += o.Dropped
+	f.Subjects += o.Subjects
 }
 
 // forgetPerson is ForgetPerson by the keyed hash of an address.

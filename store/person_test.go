@@ -67,7 +67,7 @@ func TestForgetSender(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	s := open(t, path, Options{Key: []byte("k")})
 	text, cluster := sharing(t, s)
-	gone := []uint64{s.hash(from(0).Sender), s.hash(from(0).Message), s.hash(from(2).Message), s.hash(from(0).Network), s.hash(from(2).Recipients[0])}
+	gone := []uint64{s.sender(from(0).Sender), s.hash(from(0).Message), s.hash(from(2).Message), s.hash(from(0).Network), s.hash(from(2).Recipients[0])}
 	if !holds(t, s, gone[0]) || !holds(t, s, gone[1]) {
 		t.Fatal("the file has no such hash to begin with")
 	}

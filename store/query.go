@@ -24,6 +24,7 @@ const sieveBits = 1 << 13
 type queried struct {
 	id     uint32
 	static uint8   // weight by the shipped background, in sixteenths of a nat
+	place  uint8   // where in the text it came first, in parts of places
 	w      float32 // weight by that and by what is stored
 	rank   float32 // its place in the order of sampling: features of weight w are drawn in proportion to w, and all messages
 	draw   uint64  // draw the same ones (exponential ranks, Cohen 1997); draw is the number that the rank is made of
@@ -43,15 +44,16 @@ func (q *query) find(id uint32) (int, bool) {
 	return 0, false
 }
 
-// near returns the feature of an id of which a solo keeps so much, and of text or attachments; nil where there is none.
-func (q *query) near(id, of uint32) *queried {
+// near returns the place of a feature of an id of which a solo keeps so much, and of text or attachments.
+func (q *query) near(id, of uint32) (int, bool) {
 	mask := len(q.table) - 1
 	for i := int(id) & mask; q.table[i] != 0; i = (i + 1) & mask {
-		if f := &q.features[q.table[i]-1]; f.id>>nearBits == id && f.id&octetBit == of {
-			return f
+		at := int(q.table[i]) - 1
+		if f := &q.features[at]; f.id>>nearBits == id && f.id&octetBit == of {
+			return at, true
 		}
 	}
-	return nil
+	return 0, false
 }
 
 // tabulate makes find work.

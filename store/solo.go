@@ -115,7 +115,7 @@ func (m *memory) idsOf(s *solo) (text, octets []uint32) {
 func (m *memory) release(s *solo) { m.ids.release(s.place, uint32(m.ids.at(s.place)[0])) }
 
 // share counts what a solo and a message share.
-func (m *memory) share(s *solo, q *query, parts *[2]overlap) {
+func (m *memory) share(s *solo, q *query, parts *[2]overlap, h *hits) {
 	var ids [2][]uint32
 	ids[0], ids[octetBit] = m.idsOf(s)
 	for of := range ids {
@@ -125,10 +125,12 @@ func (m *memory) share(s *solo, q *query, parts *[2]overlap) {
 			if q.sieve[near%sieveBits/64]>>(near%64)&1 == 0 {
 				continue
 			}
-			f := q.near(near, uint32(of))
-			if f == nil {
+			at, ok := q.near(near, uint32(of))
+			if !ok {
 				continue
 			}
+			f := &q.features[at]
+			h.add(at)
 			p.evidence += float64(f.w)
 			if f.rank <= s.tau || of == octetBit {
 				p.drawn += float64(f.w)

@@ -76,6 +76,7 @@ func (w *weighing) weigh(m *memory, t *Trace, part float64) {
 	w.weights, w.can = 0, 0
 	n, most := t.most()
 	w.enough = enoughOf(n, part*most)
+	scale := (places<<32 + uint64(len(t.features)) - 1) / max(1, uint64(len(t.features))) // upwards, so that the shift gives what division would
 	for from := 0; from < len(t.features); from += probed {
 		if from == probed && part > 0 && w.can > 0 {
 			w.enough = min(w.enough, enoughOf(n, w.weights/w.can*most))
@@ -84,7 +85,7 @@ func (w *weighing) weigh(m *memory, t *Trace, part float64) {
 		features := t.features[from:min(from+probed, len(t.features))]
 		w.draw(m.key, features)
 		w.look(m.back, features)
-		w.rank(m.back, features)
+		w.rank(m.back, features, from, scale)
 	}
 }
 
@@ -145,7 +146,8 @@ func (w *weighing) look(b *background, features []feature) {
 }
 
 // rank takes up those that were drawn and that tell something, but for those that then have too high a rank.
-func (w *weighing) rank(b *background, features []feature) {
+// The first of the features is number from of all, which scale brings to places.
+func (w *weighing) rank(b *background, features []feature, from int, scale uint64) {
 	highest, n := w.highest(), len(w.order)
 	all, order := w.all, w.order[:n+int(w.n)]
 	weights, can := w.weights, w.can // sums in memory would take as long as the logarithms
@@ -168,7 +170,8 @@ func (w *weighing) rank(b *background, features []feature) {
 		if bits <= highest {
 			n++
 		}
-		all = append(all, queried{idOf(uint32(keyed)), uint8(static * weightUnit), weight, rank, draw})
+		place := uint8(uint64(from+int(at)) * scale >> 32)
+		all = append(all, queried{idOf(uint32(keyed)), uint8(static * weightUnit), place, weight, rank, draw})
 	}
 	w.all, w.order, w.weights, w.can = all, order[:n], weights, can
 }
@@ -180,7 +183,7 @@ func (w *weighing) highest() uint64 { return uint64(math.Float32bits(float32(w.e
 func (w *weighing) octet(keyed uint64) {
 	weight := caps[attachment]
 	w.octets = append(w.octets, queried{
-		idOf(uint32(keyed)) | octetBit, uint8(weight * weightUnit), float32(weight), math.MaxFloat32, mix(keyed),
+		idOf(uint32(keyed)) | octetBit, uint8(weight * weightUnit), 0, float32(weight), math.MaxFloat32, mix(keyed),
 	})
 }
 

@@ -9,14 +9,16 @@ import (
 
 // ofLowestRank are the features of lowest rank, by the definition: all are looked up, ranked and sorted.
 func ofLowestRank(m *memory, t *Trace) (out []queried) {
-	for _, f := range t.features {
+	for i, f := range t.features {
 		static := m.back.weight(f)
 		if static <= 0 || f.kind == attachment {
 			continue
 		}
 		keyed := mix(f.hash ^ m.key)
 		rank := -logarithm(uniform(mix(keyed))) / float64(float32(static))
-		out = append(out, queried{idOf(uint32(keyed)), uint8(static * weightUnit), float32(static), float32(rank), mix(keyed)})
+		out = append(out, queried{
+			idOf(uint32(keyed)), uint8(static * weightUnit), uint8(i * places / len(t.features)), float32(static), float32(rank), mix(keyed),
+		})
 	}
 	slices.SortFunc(out, func(a, b queried) int { return cmp.Compare(a.rank, b.rank) })
 	return out[:min(maxQuery, len(out))]

@@ -28,7 +28,7 @@ func (s *stage) arrives(words []string, fields ...string) Verdict {
 
 func (s *stage) mail(words []string, fields ...string) (*Envelope, []byte) {
 	s.n++
-	env := &Envelope{ClientAddr: fmt.Sprintf("10.%d.%d.7", s.n>>8, s.n&255), Sender: fmt.Sprintf("s%d@example.com", s.n),
+	env := &Envelope{ClientAddr: fmt.Sprintf("10.%d.%d.7", s.n>>8, s.n&255), Sender: fmt.Sprintf("s@x%d.example.com", s.n),
 		Recipients: []string{fmt.Sprintf("r%d@example.net", s.n)}, Time: time.Unix(1e9+int64(s.n), 0)}
 	return env, append([]byte(strings.Join(append(slices.Clone(fields), ""), "\r\n")), s.message(s.n, "", words)...)
 }
