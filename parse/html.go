@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -320,7 +321,9 @@ func (w *walker) closeImplied(t tag, role role) {
 	case role.ofTable() && e.table > 0:
 		at = w.tableAt(t, e)
 	case (t == tagA || t == tagButton) && e.link > 0 && w.stack[e.link].tag == t:
-		at = e.link
+		if at = e.link; t == tagA && w.holdsBlock(at) {
+			at, e.link = 0, 0
+		}
 	case role&heading != 0 && roles[e.tag]&heading != 0, t == tagOption && e.tag == t:
 		at = len(w.stack) - 1
 	case t == tagSelect:
@@ -331,6 +334,13 @@ func (w *walker) closeImplied(t tag, role role) {
 	if at > 0 {
 		w.cut(at)
 	}
+}
+
+// holdsBlock tells whether blocks are open in the link at index n of the stack, which stay open when another link begins
+// (HTML Living Standard, section 13.2.6.4.7). Those in a link that hides them are taken to end with it.
+func (w *walker) holdsBlock(n int) bool {
+	blocks := slices.ContainsFunc(w.stack[n+1:], func(e element) bool { return roles[e.tag]&(ends|breaks) != 0 })
+	return blocks && !w.stack[n].unseen()
 }
 
 // tableAt is the index of the stack from which the start of a row, a cell or another part of the innermost table closes elements.

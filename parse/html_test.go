@@ -188,6 +188,8 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<p style="visibility:hidden;visibility:initial">X</p>`,
 		`<p style="display:none;display:inline-block">X</p>`,
 		`<a href=x style="display:none">h<b><a href=y>X</a>`,
+		`<div style="background:#fff"><a href=x><div style="background:#000"><p><a href=y style="color:#fff">X</a></p></div></div>`,
+		`<a href=x hidden><div>h<a href=y>X</a></div>`,
 		`<button hidden>h<button>X</button>`,
 		`<h1 hidden>h<h2>X</h2>`,
 		`<dl><dd hidden>h<dt>X</dl>`,
