@@ -57,6 +57,20 @@ func (s *style) declare(k, v string, weight uint32) {
 		if strings.Contains(v, "inset") { // lies upon the background
 			property, value = cssImage, shows
 		}
+	case "overflow", "overflow-x", "overflow-y":
+		property, value = cssOverflow, overflowing(v)
+	case "width", "max-width":
+		property, value = cssWidth, room(strings.TrimSuffix(v, "%"))
+	case "height", "max-height": // a percentage is of a height that is seldom known
+		property, value = cssHeight, room(v)
+	case "padding", "padding-top", "padding-right", "padding-bottom", "padding-left", "min-width", "min-height":
+		if property = cssRoom; strings.ContainsAny(v, "123456789(") {
+			value = shows
+		}
+	case "position":
+		if property = cssPlace; v == "absolute" || v == "fixed" {
+			value = shows
+		}
 	case "all":
 		s.reset(v, weight)
 	}
@@ -94,6 +108,25 @@ func painted(v string) int32 {
 	return shows
 }
 
+// overflowing tells whether an element hides what does not fit into it.
+func overflowing(v string) int32 {
+	if hasAny(v, []string{"hidden", "clip", "auto", "scroll"}) && !strings.Contains(v, "visible") {
+		return hides
+	}
+	return shows
+}
+
+// room tells whether a width or height hides every line: of up to two pixels one sees nothing.
+func room(v string) int32 {
+	n := strings.TrimRight(v, "abcdefghijklmnopqrstuvwxyz ")
+	f, err := strconv.ParseFloat(n, 64)
+	unit := strings.TrimSpace(v[len(n):])
+	if err == nil && (f == 0 || f > 0 && f <= 2 && (unit == "" || unit == "px" || unit == "pt")) {
+		return hides
+	}
+	return shows
+}
+
 // boxes are parts of all values of display that show an element.
 var boxes = []string{"block", "inline", "table", "flex", "grid", "list-item", "contents", "flow", "ruby", "run-in", "box", "math",
 	"inherit", "initial", "unset", "revert", "("}
@@ -102,6 +135,8 @@ func displayed(v string) int32 {
 	switch {
 	case v == "none":
 		return hides
+	case v == "block", v == "inline-block", v == "flow-root", v == "flex", v == "grid", v == "list-item":
+		return boxed
 	case hasAny(v, boxes):
 		return shows
 	}

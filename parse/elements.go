@@ -48,6 +48,7 @@ const (
 	inRows                   // may stand there
 	control                  // has a font and colours of its own
 	heading                  // its start closes one that is open just around it
+	whole                    // shows its text whatever size it is given
 	bare                     // is passed over or ends early in ways that are not followed here: it hides nothing
 )
 
@@ -60,8 +61,9 @@ var elements = []struct {
 	role  role
 	names []string
 }{
+	{whole, []string{"html"}},
 	{0, []string{"a", "abbr", "acronym", "applet", "audio", "b", "bdi", "bdo", "big", "canvas", "cite", "code", "data", "del",
-		"dfn", "em", "html", "i", "ins", "kbd", "label", "map", "marquee", "meter", "noscript", "object", "picture", "q", "s", "samp",
+		"dfn", "em", "i", "ins", "kbd", "label", "map", "marquee", "meter", "noscript", "object", "picture", "q", "s", "samp",
 		"slot", "small", "span", "strike", "strong", "sub", "sup", "svg", "math", "time", "tt", "u", "var", "video", "o:p", "font"}},
 	{breaks | void, []string{"br"}},
 	{breaks | void | ends, []string{"hr"}},
@@ -81,10 +83,11 @@ var elements = []struct {
 	{breaks | rows | inRows, []string{"tr"}},
 	{breaks | rows, []string{"table"}},
 	{breaks | inRows, []string{"caption"}},
-	{breaks, []string{"body", "legend"}},
+	{breaks | whole, []string{"body", "legend"}},
+	{breaks | ends | whole, []string{"fieldset"}},
 	{breaks | ends | heading, []string{"h1", "h2", "h3", "h4", "h5", "h6"}},
 	{breaks | ends, []string{"p", "div", "blockquote", "center", "li", "ul", "ol", "dl", "dt", "dd", "address",
-		"article", "aside", "details", "dir", "fieldset", "figure", "footer", "header", "main", "menu", "nav", "section", "summary",
+		"article", "aside", "details", "dir", "figure", "footer", "header", "main", "menu", "nav", "section", "summary",
 		"figcaption", "hgroup", "search"}},
 	{breaks | ends | pre, []string{"pre", "listing", "plaintext", "xmp"}},
 }

@@ -83,7 +83,7 @@ func (s style) weighing(weight uint32, some bool) style {
 		case s[p].weight == 0:
 		case !some || s[p].value == shows:
 			s[p].weight += weight
-		case s[p].value == inherits || p == cssColor || p == cssGround: // what is around it may be seen
+		case s[p].value == inherits || s[p].value == boxed || p == cssColor || p == cssGround: // what is around it may be seen
 			s[p] = declaration{shows, s[p].weight + weight}
 		default:
 			s[p] = declaration{}

@@ -11,6 +11,7 @@ import (
 // A look is what of an element's style decides whether its text is seen.
 type look struct {
 	gone   bool  // display:none or opacity:0: no inner element can undo it
+	cut    bool  // in a box without room that hides what overflows it: an inner element can leave it
 	blank  bool  // visibility:hidden, which an inner element can undo
 	tiny   bool  // a font of at most one pixel, likewise
 	inked  bool  // what else than the colour shows the letters
@@ -19,7 +20,7 @@ type look struct {
 }
 
 func (l look) unseen() bool {
-	return l.gone || l.blank || l.tiny || !l.inked && (l.front == hides || near(l.front, l.ground))
+	return l.gone || l.cut || l.blank || l.tiny || !l.inked && (l.front == hides || near(l.front, l.ground))
 }
 
 // The properties that decide what is seen.
@@ -32,6 +33,11 @@ const (
 	cssGround // the colour behind the text
 	cssImage  // a picture there, which may have any colour
 	cssPaint  // what draws the letters in place of their colour
+	cssOverflow
+	cssWidth
+	cssHeight
+	cssRoom  // what makes room beside width and height
+	cssPlace // what takes an element out of those around it
 	cssCount
 )
 
@@ -40,6 +46,7 @@ const (
 	shows    = iota // or may show it
 	hides           // of a colour: transparent
 	inherits        // as the element around it
+	boxed           // of display: shows it in a box that may have a size of its own
 )
 
 // A declaration gives a property a value. The heaviest one holds (CSS Cascading and Inheritance, section 6), of two of the same
@@ -78,10 +85,14 @@ func (s *style) merge(t *style) {
 	}
 }
 
-// apply puts a style over what was inherited.
-func (l *look) apply(s *style) {
+// apply puts the style of an element of that role over what was inherited.
+func (l *look) apply(s *style, role role) {
 	declared := func(p int) bool { return s[p].weight > 0 && s[p].value != inherits }
 	l.gone = l.gone || s[cssDisplay].value == hides || s[cssOpacity].value == hides
+	if declared(cssPlace) {
+		l.cut = false
+	}
+	l.cut = l.cut || s.roomless(role)
 	if declared(cssVisibility) {
 		l.blank = s[cssVisibility].value == hides
 	}
@@ -98,6 +109,13 @@ func (l *look) apply(s *style) {
 	if declared(cssImage) && s[cssImage].value == shows {
 		l.ground = 0
 	}
+}
+
+// roomless tells whether an element of that role is a box without room for a line of text that hides what does not fit.
+func (s *style) roomless(role role) bool {
+	box := s[cssDisplay]
+	return (box.value == boxed || box.weight == 0 && role&ends != 0) && role&(whole|rows|inRows) == 0 &&
+		s[cssOverflow].value == hides && s[cssRoom].weight == 0 && (s[cssWidth].value == hides || s[cssHeight].value == hides)
 }
 
 // maxMemo bounds the style attributes that are remembered.
@@ -153,7 +171,7 @@ func (w *walker) attributes(z *html.Tokenizer, e *element, role role) {
 		}
 	}
 	if !more && role&bare == 0 {
-		e.apply(&s)
+		e.apply(&s, role)
 	}
 }
 
