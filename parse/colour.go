@@ -65,6 +65,9 @@ func rgb(s string) int32 {
 	return c
 }
 
+// white is what mail is shown on. Who shows it on black turns the colours of the letters, too.
+const white = 1<<24 | 0xffffff
+
 var colours = map[string]int32{
 	"white": 0xffffff, "black": 0, "red": 0xff0000, "blue": 0xff, "yellow": 0xffff00, "silver": 0xc0c0c0,
 	"gray": 0x808080, "grey": 0x808080, "green": 0x8000, "navy": 0x80, "snow": 0xfffafa, "ivory": 0xfffff0,

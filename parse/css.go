@@ -222,14 +222,18 @@ func sizeWord(v string) int32 {
 
 // ground reads the colour in a background.
 func ground(v string) int32 {
-	if v == "none" || v == "transparent" {
+	if v == "none" {
 		return inherits
 	}
-	if c := colour(v); c != shows {
-		return c
+	c := colour(v)
+	if c == shows {
+		first, _, _ := strings.Cut(v, " ")
+		c = colour(first)
 	}
-	first, _, _ := strings.Cut(v, " ")
-	return colour(first)
+	if c == hides {
+		return inherits
+	}
+	return c
 }
 
 // pictured tells whether a background has a picture.

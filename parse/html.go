@@ -18,8 +18,8 @@ const maxOpen = 512
 //
 // Hidden is: comments, script, style, title, template and frames that mail programs do not
 // load; elements hidden by an attribute or by their own style (display, visibility, opacity,
-// font-size, text that is transparent or in the colour of its background and has no shadow or the like), and those that a rule
-// of a style element hides so (one tag, class or id). Inheritance and the order of rules are followed: in a
+// font-size, no room, text that is transparent or in the colour of its background, white where none is declared, and
+// has no shadow or the like), and those that a rule of a style element hides so (one tag, class or id). Inheritance and the order of rules are followed: in a
 // font of size 0 an inner element with a size of its own is visible, as newsletters use it to close gaps.
 // noscript is visible, for a mail program runs no scripts. In doubt a text is visible: unseen words beside what a
 // sender says blur his text, but who can make this reader take for unseen what people see can write anything.
@@ -45,7 +45,7 @@ const fewWords = 12
 // walk reads a document, of an answer or not; rules are those of its style elements, nil where they are not known yet.
 func walk(src string, rules map[selector]style, reveal, answer bool) *walker {
 	w := &walker{reveal: reveal, answer: answer, rules: rules, known: rules != nil, place: 1}
-	w.stack = append(make([]element, 0, 32), element{p: -1, li: -1, cell: -1, row: -1})
+	w.stack = append(make([]element, 0, 32), element{p: -1, li: -1, cell: -1, row: -1, look: look{ground: white}})
 	w.line.Grow(len(src) / 4)
 	z := html.NewTokenizer(strings.NewReader(src))
 	for {

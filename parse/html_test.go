@@ -120,6 +120,11 @@ func TestHTMLHidden(t *testing.T) {
 		`<div style="height:50px;max-height:0;overflow:hidden;padding:0">X</div>`,
 		`<style>.q { height: 0; overflow: hidden } .a .q { padding: 0 }</style><p class=q>X</p>`,
 		`<div style="overflow:hidden;height:0;position:absolute">X</div>`,
+		`<p style="color:white">X</p>`,
+		`<p style="color:#fdfdfd">X</p>`,
+		`<table><td style="background-color:rgba(0,0,0,0);color:#fff">X</td></table>`,
+		`<table bgcolor=transparent><td style="background:#fff"><b style="background:#fff0;color:#fff">X</b></td></table>`,
+		`<table bgcolor=transparent><td style="color:#fff">X</td></table>`,
 	} {
 		blocks, hidden, _ := htmlText(long+in+"tail", true)
 		if got := joined(blocks); strings.Contains(got, "X") || !strings.HasSuffix(got, "tail") || !strings.Contains(hidden, "X") {
@@ -144,8 +149,7 @@ func TestHTMLNotHidden(t *testing.T) {
 		`<p style="display:none">h<div>X</div>`,
 		`<table><tr><td style="display:none">h<td>X</table>`,
 		`<ul><li hidden>h<li>X</ul>`,
-		`<td bgcolor=blue><font color=white>X</font></td>`,
-		`<p style="color:white">X</p>`,
+		`<table><td bgcolor=blue><font color=white>X</font></td></table>`,
 		`<div style="overflow:hidden;height:20px">X</div>`,
 		`<div style="overflow:hidden;height:3px">X</div>`,
 		`<div style="overflow:hidden;height:1em">X</div>`,

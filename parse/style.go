@@ -181,7 +181,7 @@ func hint(s *style, key, v string, t tag) {
 	case "hidden":
 		s.set(cssDisplay, hides, byHint)
 	case "bgcolor":
-		s.set(cssGround, colour(v), byHint)
+		s.set(cssGround, ground(v), byHint)
 	case "background":
 		s.set(cssImage, shows, byHint)
 	case "color", "text":
