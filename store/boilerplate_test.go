@@ -64,6 +64,34 @@ func TestNoticesAreNoCampaign(t *testing.T) {
 	}
 }
 
+// TestServicesAreNoCampaign: what gateways, scanners and services write above and below the letters of many people makes no
+// copies of them, however short they are.
+func TestServicesAreNoCampaign(t *testing.T) {
+	for name, c := range map[string]struct{ above, below string }{
+		"gateway":  {above: "CAUTION: This email originated from outside of the organization. Do not click links or open attachments unless you recognize the sender and know the content is safe."},
+		"learn":    {above: "[You don't often get email from u%@a%.example. Learn why this is important at https://aka.ms/LearnAboutSenderIdentification ]"},
+		"external": {above: "This Message Is From an External Sender\nThis message came from outside your organization.\nPlease exercise caution when opening attachments or clicking on links."},
+		"german":   {above: "ACHTUNG: Diese E-Mail stammt von außerhalb der Organisation. Klicken Sie nicht auf Links und öffnen Sie keine Anhänge, es sei denn, Sie kennen den Absender und wissen, dass der Inhalt sicher ist."},
+		"scanner":  {below: "This email has been checked for viruses by Avast antivirus software.\nwww.avast.example"},
+		"list":     {below: "Copyright (C) 2026 %. All rights reserved.\nYou are receiving this email because you opted in via our website.\n\nOur mailing address is:\n%\n% %\n\nWant to change how you receive these emails?\nYou can update your preferences or unsubscribe from this list."},
+		"sent to":  {below: "This email was sent to bob@site.example. If you no longer wish to receive these emails you may unsubscribe at any time by clicking the link below. % | % %"},
+		"document": {below: "Do Not Share This Email\nThis email contains a secure link to Docusign. Please do not share this email, link, or access code with others.\n\nAlternate Signing Method\nVisit Docusign.com, click 'Access Documents', and enter the security code: %\n\nAbout Docusign\nSign documents electronically in just minutes. It's safe, secure, and legally binding."},
+	} {
+		s := scratchStore(t)
+		w := newWriter(84)
+		for n := range 12 {
+			raw := "Subject: x\n\n" + c.above + "\n\n" + strings.Join(w.text(25), " ") + "\n\n" + c.below + "\n"
+			for _, own := range w.text(strings.Count(raw, "%")) {
+				raw = strings.Replace(raw, "%", own, 1)
+			}
+			ev := s.Count(NewTrace(parse.Parse([]byte(raw), parse.Limits{})), from(n))
+			if ev.Abstain != "" || ev.Member && ev.Copies >= 5 && ev.Sigma >= 3 {
+				t.Errorf("%s %d: %+v", name, n, ev)
+			}
+		}
+	}
+}
+
 // TestNoticesAlone: notices that say nothing of their own but names, addresses and numbers make no campaign.
 func TestNoticesAlone(t *testing.T) {
 	for name, notice := range map[string]string{
