@@ -38,6 +38,12 @@ func TestCutBlocks(t *testing.T) {
 		{"pgp", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA1\n\nyes\n-----BEGIN PGP SIGNATURE-----\nVersion: x\n\niQ==\n-----END PGP SIGNATURE-----\n", "SSSBSSSSS"},
 		{"fake armour", "-----BEGIN PGP SIGNATURE-----\nbuy this now\nand that too\nand here you\nare my dear\nall of us\n-----END PGP SIGNATURE-----\n", "BBBBBBB"},
 		{"groups", "a\n------ Yahoo! Groups Sponsor -----~-->\nbuy\n----------------~->\nb\n", "BFFFB"},
+		{"legal notice", "yes, or delete it\n\nThis message may be confidential or privileged. Should you not be its\naddressee, notify the sender and delete it.\n", "BBFF"},
+		{"German notice", "ja\nBob\nDie Nachricht ist vertraulich; ein falscher Empfänger möge den Absender benachrichtigen und sie vernichten.\n", "BBF"},
+		{"Spanish notice", "sí\nMensaje confidencial, solo para su destinatario. Si lo recibe por error, avise al remitente.\nGracias\n", "BFF"},
+		{"half a notice", "yes\nThe terms are confidential; please notify the others.\n", "BB"},
+		{"notice in two languages", "yes\nThis is confidential, delete it. Vertraulich, bitte löschen.\n", "BB"},
+		{"notice above a text", "This is confidential and privileged; notify the sender and delete it.\n" + strings.Repeat("x\n", 16), strings.Repeat("B", 17)},
 		{"phone", "yes\nSent from my phone\n", "BS"},
 	} {
 		joined := ""
