@@ -44,6 +44,13 @@ func TestCutBlocks(t *testing.T) {
 		{"half a notice", "yes\nThe terms are confidential; please notify the others.\n", "BB"},
 		{"notice in two languages", "yes\nThis is confidential, delete it. Vertraulich, bitte löschen.\n", "BB"},
 		{"notice above a text", "This is confidential and privileged; notify the sender and delete it.\n" + strings.Repeat("x\n", 16), strings.Repeat("B", 17)},
+		{"closing", "yes\nKind regards,\n\nBob\nThe Works\n", "BSSSS"},
+		{"closing above a quote", "ja\nMit freundlichen Grüßen\nBob\n\n> q\n", "BSSSQ"},
+		{"closing above a footer", "oui\nCordialement.\nBob\n-----------\nTo unsubscribe, e-mail: b\n", "BSSFF"},
+		{"no closing", "yes\nRegards to Ann\nBob\n", "BBB"},
+		{"closing at the top", "Cheers,\nyes\n", "BB"},
+		{"closing above a wide line", "yes\nRegards\n" + strings.Repeat("x", 81) + "\n", "BBB"},
+		{"closing above much", "yes\nRegards\n" + strings.Repeat(strings.Repeat("x", 80)+"\n", 6), "BBBBBBBB"},
 		{"phone", "yes\nSent from my phone\n", "BS"},
 	} {
 		joined := ""
