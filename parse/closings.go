@@ -7,8 +7,8 @@ import (
 
 // closings are how letters end in front of who wrote them, in small letters; what most mail programs put below has no "-- "
 // above it.
-var closings = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{}
+var closings = sync.OnceValues(func() (all map[string]bool, sounds *sieve) {
+	all, sounds = map[string]bool{}, new(sieve)
 	for c := range strings.SplitSeq(`
 		regards|kind regards|kindest regards|best regards|warm regards|warmest regards|with kind regards|with best regards|
 		many regards|best|all the best|best wishes|kind wishes|many thanks|thanks and regards|thanks & regards|
@@ -23,9 +23,12 @@ var closings = sync.OnceValue(func() map[string]bool {
 		pozdrawiam|z wyrazami szacunku|s pozdravem|med vänliga hälsningar|vänliga hälsningar|med vänlig hälsning|hälsningar|
 		mvh|med venlig hilsen|venlig hilsen|de bedste hilsner|med vennlig hilsen|vennlig hilsen|hilsen|
 		ystävällisin terveisin|terveisin|с уважением|всего доброго|з повагою|saygılarımla|iyi çalışmalar`, "|") {
-		all[strings.TrimSpace(c)] = true
+		c = strings.TrimSpace(c)
+		all[c] = true
+		sounds.add(sound(c))
+		sounds.add(sound(strings.ToUpper(c)))
 	}
-	return all
+	return all, sounds
 })
 
 // longestClosing is how many octets the line of one takes.
@@ -33,7 +36,8 @@ const longestClosing = 60
 
 // closes tells whether a line is the closing of a letter and nothing else.
 func closes(s string) bool {
-	return len(s) <= longestClosing && closings()[strings.ToLower(strings.TrimRight(s, ",.;:!– -"))]
+	all, sounds := closings()
+	return len(s) <= longestClosing && sounds.has(sound(s)) && all[strings.ToLower(strings.TrimRight(s, ",.;:!– -"))]
 }
 
 // markClosings marks as a signature what stands below the closing of a letter, where it is as narrow and short as one, up to

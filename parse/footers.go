@@ -1,9 +1,6 @@
 package parse
 
-import (
-	"math/bits"
-	"strings"
-)
+import "strings"
 
 // Bounds of what can be a signature or a footer: a campaign does not fit in.
 const (
@@ -105,41 +102,6 @@ var openings = []string{"to unsubscribe", "irish linux users' group", "you have 
 	"this message is confidential", "this e-mail is intended", "this email is intended", "this message is intended", "the information contained in this",
 	"the information in this e", "disclaimer:", "for additional commands", "this message was sent using", "you received this message because you are subscribed"}
 
-// legal are the words of notices that houses put below all their letters, language by language: that they are confidential, and
-// what somebody has to do who got one by mistake. At most 32 each.
-var legal = [...][]string{
-	{"confidenti", "privileged", "intended recipient", "addressee", "intended solely", "intended only", "solely for", "in error", "by mistake",
-		"hereby notified", "unauthori", "disseminat", "prohibited", "notify", "delete", "destroy", "sender", "disclos", "unlawful"},
-	{"vertraulich", "rechtlich geschützt", "adressat", "irrtümlich", "empfänger", "absender", "vernicht", "lösch", "unbefugt", "nicht gestattet",
-		"weitergabe", "ausschließlich für", "informieren sie"},
-	{"confidentiel", "destinataire", "par erreur", "expéditeur", "détrui", "pièces jointes", "interdit", "divulg", "diffusion", "exclusi", "avertir"},
-	{"confidencial", "destinatari", "por error", "remitente", "elimin", "adjunt", "prohibid", "autoriza", "exclusiv", "divulga", "secreto", "reproducción"},
-	{"confidencia", "destinatári", "por engano", "por erro", "remetente", "apag", "anexo", "proibid", "autorizad", "divulga", "privilegiad", "eliminar"},
-	{"riservat", "confidenzial", "destinat", "per errore", "mittente", "cancell", "distrugg", "allegat", "diffusione", "proibit", "vietat", "esclusiv"},
-	{"vertrouwelijk", "geadresseerde", "ten onrechte", "per vergissing", "afzender", "verwijder", "verboden", "uitsluitend", "openbaar", "bijlage"},
-	{"poufn", "adresat", "omyłkow", "nadawc", "usuni", "załącznik", "zabron", "wyłącznie"},
-}
-
-// A notice holds which of the legal words of each language were met, a bit each.
-type notice [len(legal)]uint32
-
-// begins takes up one line more, from below, and tells whether it may begin a legal notice: it has two of the words of a language,
-// and all lines together have four.
-func (n *notice) begins(s string) (yes bool) {
-	s = strings.ToLower(s)
-	for language, words := range legal {
-		own := uint32(0)
-		for i, w := range words {
-			if strings.Contains(s, w) {
-				own |= 1 << i
-			}
-		}
-		n[language] |= own
-		yes = yes || bits.OnesCount32(own) >= 2 && bits.OnesCount32(n[language]) >= 4
-	}
-	return yes
-}
-
 // markFooters marks footers from the end of the text upwards: below a rule that is followed by the
 // words of one, or from a line that begins as one or a legal notice; each within the bounds. An advertisement of
 // Yahoo! Groups, which has marks of its own at both ends, is a footer anywhere.
@@ -174,7 +136,7 @@ func footerAbove(lines []line, cut int) int {
 		if rule(s) && heads(lines[i+1:cut], n) {
 			return i
 		}
-		if legal := said.begins(s); legal || opens(s) {
+		if notes := said.begins(s, n); notes || opens(s) {
 			best = i
 		}
 	}
