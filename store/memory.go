@@ -103,7 +103,12 @@ func (m *memory) matchesBut(q *query, but uint32) []match {
 
 // afford returns the lists that are counted: those of the fewest clusters, of equals the weightier, up to so many clusters in all.
 func afford(lists []holders, most int) []holders {
-	slices.SortFunc(lists, func(a, b holders) int { return cmp.Or(a.n-b.n, cmp.Compare(b.w, a.w)) })
+	slices.SortFunc(lists, func(a, b holders) int {
+		if a.n != b.n {
+			return a.n - b.n
+		}
+		return cmp.Compare(b.w, a.w)
+	})
 	for i, l := range lists {
 		if most -= l.n; most < 0 {
 			return lists[:i]
