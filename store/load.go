@@ -72,10 +72,11 @@ func (s *Store) loadClusters(b *bbolt.Bucket) error {
 	}()
 	var err error
 	var waiting []*cluster
+	var l leader
 	for p := range parts {
 		if waiting = append(waiting, p.grown...); len(p.solos) > 0 {
 			waiting = s.placeGrown(waiting, int64(p.solos[0].last))
-			s.placeSolos(p)
+			s.placeSolos(p, &l)
 		}
 		err = errors.Join(err, p.err)
 	}
@@ -107,23 +108,8 @@ func (w *walk) next() soloOfPart {
 	return one
 }
 
-// leadsTo are the features of the solos of a part, with their handles; those without are left out.
-func (p *part) leadsTo(handles []uint32) []lead {
-	leads := make([]lead, 0, len(p.leads))
-	rest := p.leads
-	for i, h := range handles {
-		if h != noCluster {
-			for _, id := range rest[:p.many[i]] {
-				leads = append(leads, lead{id, h})
-			}
-		}
-		rest = rest[p.many[i]:]
-	}
-	return leads
-}
-
 // placeSolos gives the solos of a part their places.
-func (s *Store) placeSolos(p *part) {
+func (s *Store) placeSolos(p *part, l *leader) {
 	m := &s.memory
 	handles := make([]uint32, len(p.solos))
 	rest := p.all()
@@ -132,7 +118,7 @@ func (s *Store) placeSolos(p *part) {
 		m.lodge(handles[i], rest.next())
 		s.lastSeq = max(s.lastSeq, p.solos[i].seq)
 	}
-	m.post.addSome(sortLeads(p.leadsTo(handles)))
+	m.post.addSome(l.of(p, handles))
 }
 
 // placeGrown gives clusters their places that had their last copy by a time, Unix seconds, and returns the others: of what very
@@ -162,27 +148,49 @@ func (m *memory) lodge(h uint32, one soloOfPart) {
 // A lead is a feature and a cluster that holds it.
 type lead struct{ id, cluster uint32 }
 
-// sortLeads puts leads, in their order, shard by shard. Where they are few for the shards nothing is gained by that.
-func sortLeads(leads []lead) []lead {
-	if len(leads) < 1<<shardBits {
-		return leads
+// A leader makes leads, in room that is used again.
+type leader struct {
+	ends  []int32 // where the next lead of each shard goes
+	leads []lead
+}
+
+// of are the features of the solos of a part with their handles, shard by shard: good until the next call. Where they are few
+// for the shards nothing is gained by their order. What has no handle is passed over where leads are added.
+func (l *leader) of(p *part, handles []uint32) []lead {
+	l.leads = slices.Grow(l.leads[:0], len(p.leads))
+	rest := p.leads
+	if len(rest) < 1<<shardBits {
+		for i, h := range handles {
+			for _, id := range rest[:p.many[i]] {
+				l.leads = append(l.leads, lead{id, h})
+			}
+			rest = rest[p.many[i]:]
+		}
+		return l.leads
 	}
-	ends := make([]int, 1<<shardBits)
-	for _, l := range leads {
-		ends[l.id>>tagBits]++
+	l.begin(rest)
+	leads := l.leads[:len(rest)]
+	for i, h := range handles {
+		for _, id := range rest[:p.many[i]] {
+			at := &l.ends[id>>tagBits]
+			leads[*at] = lead{id, h}
+			*at++
+		}
+		rest = rest[p.many[i]:]
 	}
-	sum := 0
-	for i, n := range ends {
-		sum += n
-		ends[i] = sum - n
+	return leads
+}
+
+// begin makes ends where the leads of each shard begin.
+func (l *leader) begin(ids []uint32) {
+	if l.ends == nil {
+		l.ends = make([]int32, 1<<shardBits)
 	}
-	sorted := make([]lead, len(leads))
-	for _, l := range leads {
-		at := &ends[l.id>>tagBits]
-		sorted[*at] = l
-		*at++
+	clear(l.ends)
+	for _, id := range ids {
+		l.ends[id>>tagBits]++
 	}
-	return sorted
+	starts(l.ends)
 }
 
 // addSome adds many at once, in their order. What it reads of the index and of its lists lies in as many places of memory, which

@@ -50,6 +50,42 @@ func TestPostingsEqualMap(t *testing.T) {
 	}
 }
 
+// A shard keeps its features in the order of their homes as it grows, wherever those are, and finds them.
+func TestShardKeepsItsOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	for _, low := range []uint64{0, tagMask / 2, tagMask - 300} { // all over, in the latter half, and near the end
+		var p postings
+		s := &p.shards[0]
+		want := map[uint32]uint32{}
+		for cluster := range uint32(1000) {
+			id := uint32(low + r.Uint64N(tagMask+1-low))
+			if want[id] != 0 {
+				continue
+			}
+			want[id] = cluster + 1
+			p.add(id, cluster)
+			if int(s.used) != len(want) {
+				t.Fatalf("%d of %d are used", s.used, len(want))
+			}
+			for i := range s.size() {
+				x, before := s.get(i), s.get((i+s.size()-1)%s.size())
+				most := 0
+				if before != 0 {
+					most = away(tagOf(before), (i+s.size()-1)%s.size(), s.size()) + 1
+				}
+				if x != 0 && away(tagOf(x), i, s.size()) > most {
+					t.Fatalf("%d features from %d on: %x at %d of %d is behind %x", len(want), low, tagOf(x), i, s.size(), tagOf(before))
+				}
+			}
+		}
+		for id, cluster := range want {
+			if got, n := p.find(id); got != cluster-1 || n != 1 {
+				t.Fatalf("feature %d: %d clusters, %d", id, n, got)
+			}
+		}
+	}
+}
+
 // latest is all with one more, and without the first where they are more than are noted.
 func latest(all []uint32, c uint32) []uint32 {
 	all = append(all, c)

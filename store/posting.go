@@ -220,12 +220,40 @@ func (s *shard) grow() {
 	s.octets = slices.Grow([]byte(nil), size*slotSize+slotPad)
 	s.octets = s.octets[:cap(s.octets)] // all that the allocator gives
 	s.used = 0
-	for i := range old.size() {
-		if x := old.get(i); x != 0 {
-			at, _ := s.slot(tagOf(x))
-			s.insert(at, x)
+	size = s.size()
+	next, latest := 0, 0 // slot that is free, and home of what came before
+	i := old.first()
+	for range old.size() {
+		x := old.get(i)
+		if i++; i == old.size() {
+			i = 0
+		}
+		if x == 0 {
+			continue
+		}
+		// Features come in the order of their homes, but for those that had the same one.
+		if h := home(tagOf(x), size); h >= latest && max(h, next) < size {
+			s.put(max(h, next), x)
+			s.used++
+			next, latest = max(h, next)+1, h
+			continue
+		}
+		at, _ := s.slot(tagOf(x))
+		s.insert(at, x)
+		if next < size && s.get(next) != 0 {
+			next++
 		}
 	}
+}
+
+// first is the first slot that has nothing of a home near the end.
+func (s *shard) first() int {
+	for i := range s.size() {
+		if x := s.get(i); x == 0 || home(tagOf(x), s.size()) <= i {
+			return i
+		}
+	}
+	return 0
 }
 
 // remove forgets that a cluster holds a feature.

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Rising numbers, by their steps in a Golomb-Rice code (Rice 1979; Golomb 1966): of each step the high bits as so many ones
@@ -15,30 +16,35 @@ func riceLow(n, span int) int { return max(0, span-bits.Len(uint(n))) }
 // appendRice writes numbers below 1<<span, in rising order, behind out.
 func appendRice(out []byte, rising []uint32, span int) []byte {
 	low := riceLow(len(rising), span)
-	var word uint64 // bits that are not in out yet
+	from := len(out)
+	out = slices.Grow(out, len(rising)*(low+3)/8+16) // the high bits of the steps sum to two for each number at most
+	b := out[:cap(out)]
+	var word uint64 // bits that are not in b yet
 	have, last := 0, uint32(0)
+	flush := func() {
+		binary.LittleEndian.PutUint64(b[from:], word)
+		from += have / 8
+		word, have = word>>(have&^7), have&7
+	}
 	for _, x := range rising {
 		step := uint64(x - last)
 		last = x
 		for ; step>>low >= 24; step -= 24 << low {
-			out = binary.LittleEndian.AppendUint32(out, uint32(word|(1<<24-1)<<have))
-			out, word = out[:len(out)-1], (word|(1<<24-1)<<have)>>24
+			word |= (1<<24 - 1) << have
+			have += 24
+			flush()
 		}
 		ones := int(step >> low)
 		word |= (1<<ones - 1) << have
-		have += ones + 1
-		for ; have >= 8; have -= 8 {
-			out, word = append(out, byte(word)), word>>8
-		}
-		word |= step & (1<<low - 1) << have
-		for have += low; have >= 8; have -= 8 {
-			out, word = append(out, byte(word)), word>>8
-		}
+		word |= step & (1<<low - 1) << (have + ones + 1)
+		have += ones + 1 + low
+		flush()
 	}
 	if have > 0 {
-		out = append(out, byte(word))
+		b[from] = byte(word)
+		from++
 	}
-	return out
+	return b[:from]
 }
 
 // ricePad is how many octets must lie behind those that readRice reads.

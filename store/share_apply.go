@@ -25,7 +25,7 @@ func (p *Share) Apply(entries []Entry, adopt bool) {
 	defer readiers.Put(r)
 	for part := range slices.Chunk(entries, readyAtOnce) {
 		b := r.ready(part, p.x.now().Add(time.Hour).Unix())
-		left := p.s.takeSolos(b)
+		left := p.s.takeSolos(b, &r.leads)
 		for some := range slices.Chunk(left, applySlice) {
 			p.applySome(b, some, adopt, dropped)
 		}

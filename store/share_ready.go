@@ -30,6 +30,7 @@ type decoded struct {
 type readier struct {
 	solos soloReader
 	room  part
+	leads leader
 }
 
 var readiers = sync.Pool{New: func() any { return new(readier) }}

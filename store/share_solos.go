@@ -14,11 +14,10 @@ const (
 
 // takeSolos lets the solos of b be clusters, as far as nothing is known of their numbers here, and returns the places of
 // the entries that are left. The lock is not held.
-func (s *Store) takeSolos(b *ready) (left []int) {
+func (s *Store) takeSolos(b *ready, l *leader) (left []int) {
 	left = b.others()
 	handles := s.reserve(b)
-	leads := sortLeads(b.solos.leadsTo(handles))
-	for some := range slices.Chunk(leads, leadSlice) {
+	for some := range slices.Chunk(l.of(b.solos, handles), leadSlice) {
 		s.mu.Lock()
 		s.memory.post.addSome(some)
 		s.mu.Unlock()

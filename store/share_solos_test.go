@@ -67,7 +67,7 @@ func (n *siteNode) leadTo(told []Entry) (b *ready, handles []uint32) {
 	var r readier
 	b = r.ready(told, n.x.now().Unix())
 	handles = n.s.reserve(b)
-	n.s.memory.post.addSome(sortLeads(b.solos.leadsTo(handles)))
+	n.s.memory.post.addSome(r.leads.of(b.solos, handles))
 	return b, handles
 }
 

@@ -88,12 +88,6 @@ func appendIDs(out []byte, text, octets []uint32) []byte {
 	return out
 }
 
-// sortNear sorts what solos keep of ids, which are spread evenly, and returns them and what was theirs, to be used again.
-func sortNear(ids, spare []uint32) (sorted, left []uint32) {
-	const shift = idsSpan - 7
-	return sortSpread(ids, spare, 1<<(idsSpan-shift), func(id uint32) int { return int(id >> shift) })
-}
-
 // idsOf returns what is kept of the ids of a solo's features, of the text and of attachments, good until the next call.
 func (m *memory) idsOf(s *solo) (text, octets []uint32) {
 	b := m.ids.at(s.place)

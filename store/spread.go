@@ -2,38 +2,72 @@ package store
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
-// sortSpread sorts values that are spread evenly over buckets, where bucket grows with the value: each goes into its
-// bucket, and then only neighbours are out of order. The last bucket may hold many. It returns the sorted values, in spare
-// where that has the room, and what is free now. Linear where the values are as spread as that.
-func sortSpread[T cmp.Ordered](values, spare []T, buckets int, bucket func(T) int) (sorted, free []T) {
-	var room [maxBuckets]int
-	ends := room[:buckets]
+// What is spread evenly over buckets is sorted in linear time: each value goes into its bucket, and then only neighbours are
+// out of order. Both sorts return the sorted values, in spare where that has the room, and what is free now.
+
+// sortNear sorts what solos keep of ids.
+func sortNear(ids, spare []uint32) (sorted, free []uint32) {
+	const shift = idsSpan - 7
+	if len(ids) < 2 {
+		return ids, spare
+	}
+	var ends [1 << (idsSpan - shift)]int32
+	for _, id := range ids {
+		ends[id>>shift]++
+	}
+	last := starts(ends[:])
+	spare = slices.Grow(spare[:0], len(ids))[:len(ids)]
+	for _, id := range ids {
+		at := &ends[id>>shift]
+		spare[*at] = id
+		*at++
+	}
+	sortNeighbours(spare, last)
+	return spare, ids
+}
+
+// rankBuckets is how many parts ranks are sorted into.
+const rankBuckets = 512
+
+// sortRanks sorts ranks, which stand in the high half of values as the bits of a float32, and of which scale makes the number
+// of the bucket. The last bucket has all that is beyond it, and may hold many.
+func sortRanks(values, spare []uint64, scale float32) (sorted, free []uint64) {
+	bucket := func(x uint64) int { return int(min(rankBuckets-1, math.Float32frombits(uint32(x>>32))*scale)) }
+	var ends [rankBuckets]int32
 	for _, x := range values {
 		ends[bucket(x)]++
 	}
-	sum := 0
-	for i, n := range ends {
-		sum += n
-		ends[i] = sum - n
-	}
-	last := ends[buckets-1]
+	last := starts(ends[:])
 	spare = slices.Grow(spare[:0], len(values))[:len(values)]
 	for _, x := range values {
 		at := &ends[bucket(x)]
 		spare[*at] = x
 		*at++
 	}
-	for i := 1; i < last; i++ {
-		for k := i; k > 0 && spare[k] < spare[k-1]; k-- {
-			spare[k], spare[k-1] = spare[k-1], spare[k]
-		}
-	}
-	slices.Sort(spare[last:])
+	sortNeighbours(spare, last)
 	return spare, values
 }
 
-// maxBuckets is how many buckets sortSpread takes.
-const maxBuckets = 512
+// starts makes of how many each bucket has where it begins, and returns where the last does.
+func starts(buckets []int32) (last int) {
+	sum := int32(0)
+	for i, n := range buckets {
+		buckets[i] = sum
+		sum += n
+	}
+	return int(buckets[len(buckets)-1])
+}
+
+// sortNeighbours sorts values that are out of order within buckets alone, of which that from last on may be large.
+func sortNeighbours[T cmp.Ordered](values []T, last int) {
+	for i := 1; i < last; i++ {
+		for k := i; k > 0 && values[k] < values[k-1]; k-- {
+			values[k], values[k-1] = values[k-1], values[k]
+		}
+	}
+	slices.Sort(values[last:])
+}

@@ -1,23 +1,44 @@
 package store
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-func TestSortSpread(t *testing.T) {
+func TestSortNear(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	var spare []uint32
 	for n := range 700 {
-		values := make([]uint32, n)
-		for i := range values {
-			values[i] = r.Uint32N(1 << 20) // up to four buckets' worth beyond the last
+		ids := make([]uint32, n)
+		for i := range ids {
+			ids[i] = r.Uint32N(1 << idsSpan)
+			if n%5 == 0 { // many in a bucket, the last or another
+				ids[i] |= 1<<idsSpan - 1<<(idsSpan-2+n%2)
+			}
 		}
-		want := slices.Sorted(slices.Values(values))
-		values, spare = sortSpread(values, spare, 1<<6, func(x uint32) int { return int(min(1<<6-1, x>>12)) })
-		if !slices.Equal(values, want) {
-			t.Fatalf("%v, want %v", values, want)
+		want := slices.Sorted(slices.Values(ids))
+		ids, spare = sortNear(ids, spare)
+		if !slices.Equal(ids, want) {
+			t.Fatalf("%v, want %v", ids, want)
+		}
+	}
+}
+
+func TestSortRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 4))
+	var spare []uint64
+	for n := range 700 {
+		ranks := make([]uint64, n)
+		for i := range ranks {
+			rank := 4 * r.Float32() // up to four times what the buckets before the last have
+			ranks[i] = uint64(math.Float32bits(rank))<<32 | uint64(i)
+		}
+		want := slices.Sorted(slices.Values(ranks))
+		ranks, spare = sortRanks(ranks, spare, rankBuckets)
+		if !slices.Equal(ranks, want) {
+			t.Fatalf("%v, want %v", ranks, want)
 		}
 	}
 }

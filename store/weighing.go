@@ -187,15 +187,10 @@ func (w *weighing) octet(keyed uint64) {
 	})
 }
 
-// rankBuckets is how many parts ranks are sorted into.
-const rankBuckets = 512
-
 // sorted returns the ranks, each with its place in all, in their order: ranks are positive, so their bits are in their order.
 // They lie evenly up to a bound, beyond which there are few.
 func (w *weighing) sorted() []uint64 {
 	scale := float32(max(rankBuckets/w.enough, rankBuckets/(maxQuery+spare)*w.weights))
-	w.order, w.spare = sortSpread(w.order, w.spare, rankBuckets, func(x uint64) int {
-		return int(min(rankBuckets-1, math.Float32frombits(uint32(x>>32))*scale))
-	})
+	w.order, w.spare = sortRanks(w.order, w.spare, scale)
 	return w.order
 }
