@@ -222,6 +222,7 @@ func (s *Store) loadShared(b *bbolt.Bucket) error {
 		}
 	}
 	s.lastSeq += seqLeap
+	s.settleLatest()
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package store
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Settle holds at most limit of the clusters that other nodes told of, and that were not looked at yet, against all others:
 // nodes that see a campaign's first copies at the same instant each make a cluster of it. Two that are the same are
@@ -21,6 +24,28 @@ func (p *Share) Settle(limit int) (left int) {
 		p.s.mu.Unlock()
 	}
 	return left
+}
+
+// settleAgain is how many of the numbers that clusters have here are looked through for those that Settle has to hold against
+// the others once more, after a start: half a second's work at low priority.
+const settleAgain = 1 << 13
+
+// settleLatest leaves to Settle the foreign clusters that were heard of last: a store that was closed, or killed, may not have
+// come to them, and to hold one against the others twice does nothing.
+func (s *Store) settleLatest() {
+	x, last := s.shared, uint64(0)
+	for seq := range x.born {
+		last = max(last, seq)
+	}
+	for seq := range x.born {
+		if seq+settleAgain <= last {
+			continue
+		}
+		if _, lives := s.memory.handle(seq); lives {
+			s.unsettled(seq)
+		}
+	}
+	slices.Sort(x.fresh)
 }
 
 // settle connects a cluster with the one that it is the same as, if there is one.

@@ -1,6 +1,90 @@
 package store
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Clusters that a node heard of, and had not held against its own when it stopped or was killed, are held against them once it
+// has started again.
+func TestSettledAfterStart(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		x := newSite(t, 2, 1)
+		low, high := x.nodes[0], x.nodes[1]
+		if high.Node() < low.Node() {
+			low, high = high, low
+		}
+		x.countAt(low, 1, 1)
+		x.countAt(high, 1, 2)
+		x.send(low)
+		x.send(high)
+		x.deliver(low, 1)
+		x.deliver(high, 1)
+		if n := low.s.Stats().Clusters; n != 2 {
+			t.Fatalf("%d clusters before they were held against each other", n)
+		}
+		if killed {
+			x.kill(low)
+		} else {
+			x.reopen(low)
+		}
+		x.quiet()
+		x.same()
+		for _, n := range x.nodes {
+			if c := n.s.Campaigns(Biggest, 0); len(c) != 1 || c[0].Copies != 2 || n.s.Stats().Clusters != 1 {
+				t.Errorf("killed %v: %+v of %d clusters", killed, c, n.s.Stats().Clusters)
+			}
+		}
+	}
+}
+
+// Of what a store that starts knows, those that were heard of last are held against the others, and no more than some.
+func TestSettlesSomeAfterStart(t *testing.T) {
+	x, told := solosOf(t, 4)
+	s := x.nodes[1].s
+	x.countAt(x.nodes[1], 99, 99)
+	x.nodes[1].Apply(told, false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.nodes[1].x.node = 0
+	var heard []uint64
+	for _, e := range told {
+		heard = append(heard, s.shared.local[e.Item])
+	}
+	s.shared.fresh = nil
+	s.settleLatest()
+	if !slices.Equal(s.shared.fresh, heard) {
+		t.Errorf("%d are left to be settled, want %d", s.shared.fresh, heard)
+	}
+	s.shared.fresh = nil
+	s.shared.born[heard[0]+settleAgain+1] = 1<<64 - 1 // the first two were heard of too long before it
+	s.settleLatest()
+	if !slices.Equal(s.shared.fresh, heard[2:]) {
+		t.Errorf("%d are left to be settled, want %d", s.shared.fresh, heard[2:])
+	}
+}
+
+// kill lets a node go on from what its file has, as if it had been killed at this moment.
+func (x *site) kill(n *siteNode) {
+	if err := n.s.Sync(); err != nil {
+		x.t.Fatal(err)
+	}
+	file, err := os.ReadFile(n.path)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	n.path = filepath.Join(x.t.TempDir(), "db")
+	if err := os.WriteFile(n.path, file, 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := n.s.Close(); err != nil {
+		x.t.Fatal(err)
+	}
+	n.s = open(x.t, n.path, Options{Background: quickBackground()})
+	x.share(n, "another name does not matter")
+}
 
 // A cluster that is held against the others is none of them, and the best of them is what it is without that.
 func TestHeldAgainstOthers(t *testing.T) {
