@@ -73,7 +73,9 @@ func (n *newcomers) apply() {
 }
 
 func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *newcomers) error {
-	hour := hourNow()
+	r.mu.Lock()
+	hour := r.hour()
+	r.mu.Unlock()
 	mine := r.share.Stamps(bucket, hour)
 	var ended []string
 	var passed []store.Key // others', of which a later word has ended that was not heard here

@@ -151,6 +151,32 @@ func TestTakenBackWhileAway(t *testing.T) {
 	}
 }
 
+// A node whose clock is ahead of the broker's takes nothing out of the state for that, which others would lose, and takes in what
+// the state has as soon as its clock is right.
+func TestClockAheadTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	n, server := alone(t, "a"), redistest.Start(t)
+	b, err := dial(server.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	e := store.Entry{Key: store.Key{Item: 5, Origin: 77, Kind: store.KindTaught}, Stamp: 9, Until: hourNow() - 100, Value: []byte{1}}
+	s := n.seal.entry(&e)
+	if err := b.c.HSet(t.Context(), stateKey(e.Bucket()), s.key, s.value).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, ahead := range []time.Duration{102 * time.Hour, 98 * time.Hour} { // of the broker's clock
+		n.clock = ahead
+		if err := n.compareOne(t.Context(), b, e.Bucket(), &newcomers{share: n.share}); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := b.size(t.Context()); err != nil || (left == 1) != (ahead > 100*time.Hour) {
+			t.Errorf("%v ahead: %d entries are left of one, %v", ahead, left, err)
+		}
+	}
+}
+
 // age lets a node take another for gone.
 func (n *node) age(other uint32) {
 	n.mu.Lock()

@@ -294,5 +294,11 @@ func (g *gathered) add(e store.Entry) {
 	g.entries = append(g.entries, e)
 }
 
-// hourNow is the hour that digests are told of: what ends before is left out.
-func hourNow() uint32 { return uint32(min(math.MaxUint32, time.Now().Unix()/3600)) }
+// hourNow is the hour by this machine's clock.
+func hourNow() uint32 { return hourOf(time.Now()) }
+
+func hourOf(at time.Time) uint32 { return uint32(max(0, min(math.MaxUint32, at.Unix()/3600))) }
+
+// hour is the one that digests are told of, and entries compared: what ends before is left out. It is the earlier one by this
+// machine's clock and the broker's, lest one clock that is ahead take away what others hold. The lock is held.
+func (r *Replica) hour() uint32 { return min(hourNow(), hourOf(time.Now().Add(-r.clock))) }

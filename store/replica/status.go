@@ -103,7 +103,7 @@ func (r *Replica) Status() Status {
 	s.Newer += r.share.Newer()
 	s.Clock = r.clock
 	s.Entries = r.share.Len()
-	mine := r.share.Digest(hourNow())
+	mine := r.share.Digest(r.hour())
 	s.Digest = short(mine)
 	for node, p := range r.seen {
 		out := Peer{
@@ -145,7 +145,7 @@ func (a *about) digests() (out [store.Buckets]uint64, err error) {
 func (r *Replica) meet(ctx context.Context, b *broker) error {
 	r.mu.Lock()
 	a := about{
-		Name: r.o.Name, Version: r.o.Version, Background: r.o.Background, Beat: uint64(time.Now().UnixNano()), Hour: hourNow(),
+		Name: r.o.Name, Version: r.o.Version, Background: r.o.Background, Beat: uint64(time.Now().UnixNano()), Hour: r.hour(),
 		Lag: r.status.Lag, Clock: r.clock,
 	}
 	r.mu.Unlock()
