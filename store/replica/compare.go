@@ -74,9 +74,13 @@ func (n *newcomers) apply() {
 
 func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *newcomers) error {
 	r.mu.Lock()
-	hour := r.hour()
+	hour, later := r.hours()
 	r.mu.Unlock()
 	mine := r.share.Stamps(bucket, hour)
+	lasting := mine // what others take in
+	if later > hour {
+		lasting = r.share.Stamps(bucket, later)
+	}
 	var ended []string
 	var passed []store.Key // others', of which a later word has ended that was not heard here
 	err := b.state(ctx, bucket, func(part []sealed) {
@@ -115,10 +119,10 @@ func (r *Replica) compareOne(ctx context.Context, b *broker, bucket int, news *n
 	r.share.Lost(passed)
 	var own, foreign []store.Key // of which the state has none, or older ones
 	for k := range mine {
-		if k.Origin == r.share.Node() {
-			own = append(own, k)
-		} else {
+		if _, lasts := lasting[k]; k.Origin != r.share.Node() {
 			foreign = append(foreign, k)
+		} else if lasts {
+			own = append(own, k)
 		}
 	}
 	r.share.Unsent(own)

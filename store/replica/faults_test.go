@@ -177,6 +177,68 @@ func TestClockAheadTakesNothingAway(t *testing.T) {
 	}
 }
 
+// A node whose clock is behind does not tell again and again what has ended for the others.
+func TestClockBehindTellsOnce(t *testing.T) {
+	t.Parallel()
+	n, server := alone(t, "a"), redistest.Start(t)
+	b, err := dial(server.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	e := store.Entry{Key: store.Key{Item: 5, Origin: n.share.Node(), Kind: store.KindTaught}, Stamp: 9, Until: hourNow() + 10, Value: []byte{1}}
+	n.share.Apply([]store.Entry{e}, true)
+	for _, behind := range []time.Duration{12 * time.Hour, 5 * time.Hour} { // the broker's clock
+		n.clock = -behind
+		if err := n.compareOne(t.Context(), b, e.Bucket(), &newcomers{share: n.share}); err != nil {
+			t.Fatal(err)
+		}
+		if told := n.share.Changes(10); len(told) != 0 && behind > 10*time.Hour || len(told) != 1 && behind < 10*time.Hour {
+			t.Errorf("%v behind it tells %+v", behind, told)
+		}
+	}
+}
+
+// Nodes whose clocks differ by hours compare themselves with the broker for what lasts, not for what has ended for one of them.
+func TestClocksAreNoDifference(t *testing.T) {
+	n := alone(t, "a")
+	lasting := store.Entry{Key: store.Key{Item: 5, Origin: 77, Kind: store.KindTaught}, Stamp: 9, Until: hourNow() + 100, Value: []byte{1}}
+	ending := store.Entry{Key: store.Key{Item: 6, Origin: 77, Kind: store.KindTaught}, Stamp: 9, Until: hourNow() + 1, Value: []byte{1}}
+	told := func(hour uint32, entries ...store.Entry) {
+		o := alone(t, "b")
+		o.share.Apply(entries, false)
+		a := about{Hour: hour}
+		for _, v := range o.share.Digest(hour) {
+			a.Digests += fmt.Sprintf("%016x", v)
+		}
+		n.seen[1] = &peer{about: a, seen: time.Now()}
+	}
+	for i, x := range []struct {
+		clock  time.Duration // of this node, ahead of the broker's
+		hour   uint32        // that the other tells of
+		here   []store.Entry
+		there  []store.Entry
+		state  int64
+		differ bool
+	}{
+		{0, hourNow(), []store.Entry{lasting, ending}, []store.Entry{lasting, ending}, 2, false},
+		{0, hourNow(), []store.Entry{lasting, ending}, []store.Entry{lasting}, 2, true},
+		{0, hourNow(), []store.Entry{lasting}, []store.Entry{lasting}, 0, true},
+		{5 * time.Hour, hourNow() - 5, []store.Entry{lasting}, []store.Entry{lasting, ending}, 2, false}, // it has let go of it
+		{-5 * time.Hour, hourNow() + 5, []store.Entry{lasting, ending}, []store.Entry{lasting}, 1, false},
+		{-5 * time.Hour, hourNow() + 5, nil, []store.Entry{lasting}, 1, true},
+	} {
+		n.Store.Close()
+		n = alone(t, "a")
+		n.share.Apply(x.here, false)
+		n.clock, n.status.State = x.clock, x.state
+		told(x.hour, x.there...)
+		if got := len(n.differing()) > 0; got != x.differ {
+			t.Errorf("%d: differ %v", i, got)
+		}
+	}
+}
+
 // age lets a node take another for gone.
 func (n *node) age(other uint32) {
 	n.mu.Lock()

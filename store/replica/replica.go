@@ -299,6 +299,10 @@ func hourNow() uint32 { return hourOf(time.Now()) }
 
 func hourOf(at time.Time) uint32 { return uint32(max(0, min(math.MaxUint32, at.Unix()/3600))) }
 
-// hour is the one that digests are told of, and entries compared: what ends before is left out. It is the earlier one by this
-// machine's clock and the broker's, lest one clock that is ahead take away what others hold. The lock is held.
-func (r *Replica) hour() uint32 { return min(hourNow(), hourOf(time.Now().Add(-r.clock))) }
+// hours are those by this machine's clock and the broker's, the earlier one first: what ended before that is let go from the
+// state, lest one clock that is ahead take away what others hold; and what ended before the later one is left out of digests and
+// is not told again, since it is taken in by nobody whose clock is right. The lock is held.
+func (r *Replica) hours() (earlier, later uint32) {
+	here, there := hourNow(), hourOf(time.Now().Add(-r.clock))
+	return min(here, there), max(here, there)
+}

@@ -103,7 +103,8 @@ func (r *Replica) Status() Status {
 	s.Newer += r.share.Newer()
 	s.Clock = r.clock
 	s.Entries = r.share.Len()
-	mine := r.share.Digest(r.hour())
+	_, hour := r.hours()
+	mine := r.share.Digest(hour)
 	s.Digest = short(mine)
 	for node, p := range r.seen {
 		out := Peer{
@@ -144,8 +145,9 @@ func (a *about) digests() (out [store.Buckets]uint64, err error) {
 // meet beats once, to learn who else there is.
 func (r *Replica) meet(ctx context.Context, b *broker) error {
 	r.mu.Lock()
+	_, hour := r.hours()
 	a := about{
-		Name: r.o.Name, Version: r.o.Version, Background: r.o.Background, Beat: uint64(time.Now().UnixNano()), Hour: r.hour(),
+		Name: r.o.Name, Version: r.o.Version, Background: r.o.Background, Beat: uint64(time.Now().UnixNano()), Hour: hour,
 		Lag: r.status.Lag, Clock: r.clock,
 	}
 	r.mu.Unlock()
@@ -271,14 +273,16 @@ func (r *Replica) measure(ctx context.Context, b *broker) error {
 var errStream = errors.New("the stream was lost")
 
 // differing are the buckets to compare: those in which this node and another differ; all where the state has fewer entries than this node.
+// A node whose clock is an hour off holds more than others, or less, of what ends within that hour, which is no reason.
 func (r *Replica) differing() (out []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	short := r.status.State < int64(r.share.Len())
+	short := r.status.State < int64(r.share.Len()) && r.clock > -time.Hour
+	_, hour := r.hours()
 	var differ [store.Buckets]bool
 	for node, p := range r.seen {
 		theirs, err := p.digests()
-		if err != nil || node == r.share.Node() || !r.lives(node, time.Now()) {
+		if err != nil || node == r.share.Node() || !r.lives(node, time.Now()) || p.Hour < hour {
 			continue
 		}
 		mine := r.share.Digest(p.Hour)
