@@ -124,6 +124,30 @@ func TestPartsAreProlonged(t *testing.T) {
 	}
 }
 
+// A node that was stopped while its part of a cluster that lives on ended says it again.
+func TestPartsAreProlongedLate(t *testing.T) {
+	x := newSite(t, 2, 1)
+	a, b := x.nodes[0], x.nodes[1]
+	x.countAt(a, 1, 1)
+	x.countAt(a, 2, 2)
+	x.quiet()
+	x.now = x.now.Add(5 * 24 * time.Hour)
+	x.countAt(b, 1, 3)
+	x.quiet()
+	x.now = x.now.Add(2*24*time.Hour + 5*time.Hour)
+	a.Sweep()
+	b.Sweep()
+	x.quiet()
+	x.countAt(b, 1, 4)
+	x.quiet()
+	x.same()
+	for i, n := range x.nodes {
+		if c := n.s.Campaigns(Biggest, 0); len(c) != 1 || c[0].Copies != 3 || n.s.Stats().Clusters != 1 {
+			t.Errorf("node %d: %+v, %d clusters", i, c, n.s.Stats().Clusters)
+		}
+	}
+}
+
 // What a node lost and hears again of two clusters that are one by now is one part, whichever comes first.
 func TestOwnPartsOfOneCluster(t *testing.T) {
 	for _, turned := range []bool{false, true} {

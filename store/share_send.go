@@ -174,11 +174,12 @@ func (p *Share) Sweep() {
 	hour := hourOf(p.x.now().Unix())
 	for bucket := range Buckets {
 		p.eachHeld(bucket, func(k Key, h held) {
-			switch {
-			case h.until < hour:
+			own := k.Kind == KindPart && k.Origin == p.x.node && !h.gone
+			if own && h.until <= hour+1 && p.s.prolong(k, hour+1) {
+				return
+			}
+			if h.until < hour {
 				p.s.release(k)
-			case h.until <= hour+1 && k.Kind == KindPart && k.Origin == p.x.node && !h.gone:
-				p.s.prolong(k, hour+1)
 			}
 		})
 	}
@@ -194,13 +195,18 @@ func (p *Share) expire() {
 	}
 }
 
-// prolong says an own part again where its cluster lives beyond an hour.
-func (s *Store) prolong(k Key, hour uint32) {
-	if h, ok := s.memory.handle(s.now(s.shared.seqHere(k.Item))); ok {
-		if c := s.memory.cluster(h); c.label != None || s.ends(c.last) > hour {
-			s.sayPart(c)
-		}
+// prolong says an own part again where its cluster lives beyond an hour, and tells whether it does.
+func (s *Store) prolong(k Key, hour uint32) bool {
+	h, ok := s.memory.handle(s.now(s.shared.seqHere(k.Item)))
+	if !ok {
+		return false
 	}
+	c := s.memory.cluster(h)
+	if n, own := s.shared.part(c.seq); !own || n != k.Item || c.label == None && s.ends(c.last) <= hour {
+		return false
+	}
+	s.sayPart(c)
+	return true
 }
 
 // release lets go an entry that ended, and what is known of a foreign cluster that is gone.
