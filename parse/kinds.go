@@ -88,7 +88,8 @@ func joinLines(s string, lines []line) []Block {
 //     that announcement), or too little beside quotes none of which is introduced as one ("On Monday, Bob
 //     wrote:", "-----Original Message-----").
 //   - Signatures of 40 words or more become Body where Body, with the quotes that have become Body, is
-//     too little beside them; and so do footers.
+//     too little beside them; and so do footers, but for what is plainly a legal notice: many a letter of
+//     three words has one below.
 //
 // So a one-line reply above a long quote stays what it is, and a list's footer below a mere "Thanks!"
 // is not taken for what it says. A character of an unspaced script is a word.
@@ -96,7 +97,7 @@ func settleKinds(blocks []Block, answers bool) []Block {
 	var n [4]int
 	introduced, answered := false, false
 	for _, b := range blocks {
-		if b.Kind != Body {
+		if b.Kind != Body && (b.Kind != Footer || !plainly(b.Text)) {
 			n[b.Kind] += countWords(b.Text, math.MaxInt)
 			introduced = introduced || answers && b.Kind == Quote && introduction(b.Text)
 			answered = answered || b.Kind == Quote && attribution(b.Text)

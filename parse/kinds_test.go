@@ -41,6 +41,7 @@ func TestCutBlocks(t *testing.T) {
 		{"legal notice", "yes, or delete it\n\nThis message may be confidential or privileged. Should you not be its\naddressee, notify the sender and delete it.\n", "BBFF"},
 		{"German notice", "ja\nBob\nDie Nachricht ist vertraulich; ein falscher Empfänger möge den Absender benachrichtigen und sie vernichten.\n", "BBF"},
 		{"Spanish notice", "sí\nMensaje confidencial, solo para su destinatario. Si lo recibe por error, avise al remitente.\nGracias\n", "BFF"},
+		{"words within others", "yes\nOur biconfidential underprivileged were nonaddressees of the resender.\n", "BB"},
 		{"half a notice", "yes\nThe terms are confidential; please notify the others.\n", "BB"},
 		{"notice in two languages", "yes\nThis is confidential, delete it. Vertraulich, bitte löschen.\n", "BB"},
 		{"notice above a text", "This is confidential and privileged; notify the sender and delete it.\n" + strings.Repeat("x\n", 16), strings.Repeat("B", 17)},
@@ -96,6 +97,9 @@ func TestSignatureBounded(t *testing.T) {
 	}
 }
 
+const legalNotice = "This message is confidential and may be privileged. If you are not its addressee, or have it in error, do not show it to\n" +
+	"anybody: notify the sender, delete it from your system and destroy all copies. Any unauthorised use of what it says is unlawful.\n"
+
 func TestSettleKinds(t *testing.T) {
 	many := strings.Repeat("> so many words\n", 50)
 	for _, c := range []struct {
@@ -113,6 +117,10 @@ func TestSettleKinds(t *testing.T) {
 		{"a fair share above", strings.Repeat("word ", 40) + "\n" + many, false},
 		{"all below a signature mark", "Hello\n-- \n" + strings.Repeat("one two three four\n", 12), true},
 		{"all below a rule", "Hello\n____________\nto unsubscribe\n" + strings.Repeat("one two three four\n", 12), true},
+		{"thanks and notice", "Thanks!\n\n" + legalNotice, false},
+		{"thanks and much behind few words of a notice", "Thanks!\n\n" + legalNotice + strings.Repeat("one two three four five six seven eight nine ten\n", 10), true},
+		{"thanks and half a notice", "Thanks!\n\n" + strings.Repeat("This is confidential; notify the sender of errors, and delete it.\n", 4), true},
+		{"thanks and a notice of few words", "Thanks!\n\n" + strings.Repeat("This is confidential and privileged; notify the sender of errors, and delete it.\n", 4), false},
 		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", false},
 	} {
 		all := true
@@ -126,7 +134,8 @@ func TestSettleKinds(t *testing.T) {
 }
 
 func FuzzCutBlocks(f *testing.F) {
-	for _, s := range []string{"a\n> b\n-- \nc\n", "On x, y wrote:\n\n: b\n: c\n", "a\n__________\nx mailing list\n", "-----BEGIN PGP SIGNATURE-----\nab\n-----END PGP SIGNATURE-----"} {
+	for _, s := range []string{"a\n> b\n-- \nc\n", "On x, y wrote:\n\n: b\n: c\n", "a\n__________\nx mailing list\n", "-----BEGIN PGP SIGNATURE-----\nab\n-----END PGP SIGNATURE-----",
+		"a\n" + legalNotice, "a\nRegards\nb\n> c\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -143,7 +152,11 @@ func FuzzCutBlocks(f *testing.F) {
 		}
 		var n [4]int
 		for _, b := range settleKinds(blocks, true) {
-			n[b.Kind] += countWords(b.Text, len(s))
+			if words := countWords(b.Text, len(s)); b.Kind != Footer || !plainly(b.Text) {
+				n[b.Kind] += words
+			} else if words > perLegal*len(legal[0]) {
+				t.Errorf("%q hides %d words in a legal notice", s, words)
+			}
 		}
 		if n[Quote] >= worthHiding && n[Body] < 5 || max(n[Signature], n[Footer]) >= worthHiding && n[Body] < fewWords {
 			t.Errorf("%q hides: words by kind %v", s, n)

@@ -86,6 +86,21 @@ func (n *notice) read(s string) {
 	}
 }
 
+// plainly tells whether a footer is a legal notice and little else: it has five of the words of a language, and one in so many of
+// all its words.
+func plainly(footer string) bool {
+	n := notice{}
+	n.read(footer)
+	for _, of := range n {
+		if met := bits.OnesCount32(of); met >= 5 && countWords(footer, met*perLegal+1) <= met*perLegal {
+			return true
+		}
+	}
+	return false
+}
+
+const perLegal = 12
+
 // begins takes up one line more, of so many from below, and tells whether it may begin a legal notice: it has two of the words of a language,
 // and all lines together have four. Where none of the lowest few lines had any, there is none: it would cost all mail the time.
 func (n *notice) begins(s string, lines int) (yes bool) {
