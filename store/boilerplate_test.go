@@ -77,8 +77,6 @@ func TestServicesAreNoCampaign(t *testing.T) {
 		"abwesend": {above: "Vielen Dank für Ihre Nachricht. Ich bin derzeit nicht im Büro und habe keinen Zugriff auf meine E-Mails. Ihre E-Mail wird nicht automatisch weitergeleitet. In dringenden Fällen wenden Sie sich bitte an meine Kollegin % %."},
 		"letter":   {below: "You're currently a free subscriber to %. For the full experience, upgrade your subscription.\nUpgrade to paid\nLike Comment Restack\n(C) 2026 %\n548 Market Street PMB %, San Francisco, CA 94104\nUnsubscribe"},
 		"scanner":  {below: "This email has been checked for viruses by Avast antivirus software.\nwww.avast.example"},
-		"list":     {below: "Copyright (C) 2026 %. All rights reserved.\nYou are receiving this email because you opted in via our website.\n\nOur mailing address is:\n%\n% %\n\nWant to change how you receive these emails?\nYou can update your preferences or unsubscribe from this list."},
-		"sent to":  {below: "This email was sent to bob@site.example. If you no longer wish to receive these emails you may unsubscribe at any time by clicking the link below. % | % %"},
 		"document": {below: "Do Not Share This Email\nThis email contains a secure link to Docusign. Please do not share this email, link, or access code with others.\n\nAlternate Signing Method\nVisit Docusign.com, click 'Access Documents', and enter the security code: %\n\nAbout Docusign\nSign documents electronically in just minutes. It's safe, secure, and legally binding."},
 	} {
 		s := scratchStore(t)
