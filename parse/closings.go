@@ -40,16 +40,19 @@ func closes(s string) bool {
 	return len(s) <= longestClosing && sounds.has(sound(s)) && all[strings.ToLower(strings.TrimRight(s, ",.;:!– -"))]
 }
 
-// markClosings marks as a signature what stands below the closing of a letter, where it is as narrow and short as one, up to
-// the end or to a quote or footer.
+// markClosings marks as a signature what stands below the closing of a letter of a few words, where it is as narrow and short as
+// one, up to the end or to a quote or footer: such a letter would be known by nothing else. In longer ones names and addresses
+// are words beside others; without them unrelated letters are more alike, and sigma would be less true.
 func markClosings(lines []line) {
-	above := false // something of the letter
+	above := 0 // words of the letter
 	for i := range lines {
 		if lines[i].kind != Body || lines[i].text == "" {
 			continue
 		}
-		if !above || !closes(lines[i].text) {
-			above = true
+		if above == 0 || !closes(lines[i].text) {
+			if above += countWords(lines[i].text, fewWords); above >= fewWords {
+				return
+			}
 			continue
 		}
 		if end := signatureEnd(lines, i); end > 0 && narrow(lines[i+1:end]) {

@@ -49,6 +49,8 @@ func TestCutBlocks(t *testing.T) {
 		{"closing above a quote", "ja\nMit freundlichen Grüßen\nBob\n\n> q\n", "BSSSQ"},
 		{"closing above a footer", "oui\nCordialement.\nBob\n-----------\nTo unsubscribe, e-mail: b\n", "BSSFF"},
 		{"no closing", "yes\nRegards to Ann\nBob\n", "BBB"},
+		{"closing of a longer letter", strings.Repeat("yes ", 12) + "\nRegards,\nBob\n", "BBB"},
+		{"closing of a letter of eleven words", strings.Repeat("yes ", 11) + "\nRegards,\nBob\n", "BSS"},
 		{"closing at the top", "Cheers,\nyes\n", "BB"},
 		{"closing above a wide line", "yes\nRegards\n" + strings.Repeat("x", 81) + "\n", "BBB"},
 		{"closing above much", "yes\nRegards\n" + strings.Repeat(strings.Repeat("x", 80)+"\n", 6), "BBBBBBBB"},
