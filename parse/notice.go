@@ -47,7 +47,8 @@ var legalWords = sync.OnceValues(func() (by map[uint16][]legalWord, sounds *siev
 	return by, sounds
 })
 
-// sound is made of the first three octets of a word, of ASCII letters the same for small and capital ones; 0 where there are fewer.
+// sound is made of the first three octets of a word, of ASCII letters the same for small and capital ones; 0 where there are
+// fewer.
 func sound(w string) uint16 {
 	if len(w) < 3 {
 		return 0
@@ -101,8 +102,9 @@ func plainly(footer string) bool {
 
 const perLegal = 12
 
-// begins takes up one line more, of so many from below, and tells whether it may begin a legal notice: it has two of the words of a language,
-// and all lines together have four. Where none of the lowest few lines had any, there is none: it would cost all mail the time.
+// begins takes up one line more, of so many from below, and tells whether it may begin a legal notice: it has two of the words
+// of a language, and all lines together have four. Where none of the lowest few lines had any, there is none: it would cost all
+// mail the time.
 func (n *notice) begins(s string, lines int) (yes bool) {
 	if lines > belowNotice && *n == (notice{}) {
 		return false

@@ -3,11 +3,11 @@ package store
 import (
 	"math"
 	"strings"
+	"sync"
 )
 
-// A house is those whose mail has one domain or, where a domain is anybody's, one address.
-
-// sender is the keyed hash of a sender's address, of which the upper half is that of the house.
+// sender is the keyed hash of a sender's address, of which the upper half is that of the house: of all whose mail has the same
+// domain or, where that is anybody's, of one address.
 func (s *Store) sender(address string) uint64 {
 	key, at := s.hash(address), strings.LastIndexByte(address, '@')
 	if at < 0 || anybodys(address[at+1:]) {
@@ -21,19 +21,32 @@ const person32 = 1<<32 - 1
 
 // anybodys says whether a domain gives addresses to all who ask: who writes from there has nothing to do with the others.
 func anybodys(domain string) bool {
-	name, rest, _ := strings.Cut(domain, ".")
-	return strings.Contains(providers, " "+domain+" ") || rest != "" && strings.Count(rest, ".") < 2 && strings.Contains(providers, " "+name+".* ")
+	all := providers()
+	if all[domain] {
+		return true
+	}
+	dot := strings.IndexByte(domain, '.') + 1
+	return dot > 0 && strings.Count(domain[dot:], ".") < 2 && all[domain[:dot]]
 }
 
-// providers of mail for anybody, those of many countries by their first label.
-const providers = " gmail.com googlemail.com yahoo.* ymail.com rocketmail.com hotmail.* outlook.* live.* msn.com aol.* icloud.com me.com mac.com " +
-	"gmx.* web.de t-online.de freenet.de arcor.de mail.com email.com usa.net lycos.* excite.* netscape.net juno.com comcast.net verizon.net att.net " +
-	"sbcglobal.net bellsouth.net earthlink.net mindspring.com cox.net charter.net btinternet.com ntlworld.com sky.com virginmedia.com " +
-	"orange.fr wanadoo.fr free.fr laposte.net sfr.fr caramail.com libero.it virgilio.it tiscali.* alice.it tin.it terra.* telefonica.net " +
-	"uol.com.br bol.com.br ig.com.br globo.com sapo.pt ziggo.nl kpnmail.nl xs4all.nl hetnet.nl planet.nl telenet.be skynet.be bluewin.ch " +
-	"seznam.cz centrum.cz wp.pl o2.pl onet.pl interia.pl mail.ru bk.ru list.ru inbox.ru yandex.* ya.ru rambler.ru ukr.net abv.bg freemail.hu " +
-	"qq.com foxmail.com 163.com 126.com yeah.net sina.com sina.cn sohu.com tom.com 21cn.com naver.com daum.net hanmail.net rediffmail.com " +
-	"nate.com docomo.ne.jp ezweb.ne.jp softbank.ne.jp proton.me protonmail.com tutanota.com fastmail.com zoho.com "
+// providers are who has mail for anybody: domains, and for those of many countries the first label with its dot.
+var providers = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, p := range strings.Fields(`
+		gmail.com googlemail.com yahoo. ymail.com rocketmail.com hotmail. outlook. live. msn.com aol. icloud.com me.com
+		mac.com gmx. web.de t-online.de freenet.de arcor.de mail.com email.com usa.net lycos. excite. netscape.net juno.com
+		comcast.net verizon.net att.net sbcglobal.net bellsouth.net earthlink.net mindspring.com cox.net charter.net
+		btinternet.com ntlworld.com sky.com virginmedia.com orange.fr wanadoo.fr free.fr laposte.net sfr.fr caramail.com
+		libero.it virgilio.it tiscali. alice.it tin.it terra. telefonica.net uol.com.br bol.com.br ig.com.br globo.com
+		sapo.pt ziggo.nl kpnmail.nl xs4all.nl hetnet.nl planet.nl telenet.be skynet.be bluewin.ch seznam.cz centrum.cz wp.pl
+		o2.pl onet.pl interia.pl mail.ru bk.ru list.ru inbox.ru yandex. ya.ru rambler.ru ukr.net abv.bg freemail.hu qq.com
+		foxmail.com 163.com 126.com yeah.net sina.com sina.cn sohu.com tom.com 21cn.com naver.com daum.net hanmail.net
+		rediffmail.com nate.com docomo.ne.jp ezweb.ne.jp softbank.ne.jp proton.me protonmail.com tutanota.com fastmail.com
+		zoho.com`) {
+		all[p] = true
+	}
+	return all
+})
 
 // places are the parts that a text is divided into, to tell where in it a feature is.
 const places = 64
@@ -49,7 +62,7 @@ func (h *hits) add(at int) {
 
 func (h *hits) has(at int) bool { return h[at/64]>>(at%64)&1 != 0 }
 
-// ofHouse says whether at least half of the copies are of senders of this sender's domain.
+// ofHouse says whether at least half of the copies are of senders of this sender's house.
 func (c *cluster) ofHouse(sender uint64) bool {
 	n := uint32(0)
 	for _, s := range c.senders.seen {
