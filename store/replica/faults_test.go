@@ -126,16 +126,22 @@ func TestStateIsLost(t *testing.T) {
 	}
 }
 
+// withBroker is a node, and a connection to a broker that knows nothing of it.
+func withBroker(t *testing.T) (*node, *broker) {
+	t.Helper()
+	b, err := dial(redistest.Start(t).URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.close() })
+	return alone(t, "a"), b
+}
+
 // What a node took back while another was away is gone there too when that one comes back, though by then it has ended that it
 // is gone: what holds longer is let go for what was said later.
 func TestTakenBackWhileAway(t *testing.T) {
 	t.Parallel()
-	n, server := alone(t, "a"), redistest.Start(t)
-	b, err := dial(server.URL(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.close()
+	n, b := withBroker(t)
 	gone := store.Entry{Key: store.Key{Item: 5, Origin: 77, Kind: store.KindTaught}, Stamp: 9, Until: hourNow()}
 	had := store.Entry{Key: gone.Key, Stamp: 5, Until: hourNow() + 9, Value: []byte{1}}
 	n.share.Apply([]store.Entry{had}, false)
@@ -155,12 +161,7 @@ func TestTakenBackWhileAway(t *testing.T) {
 // the state has as soon as its clock is right.
 func TestClockAheadTakesNothingAway(t *testing.T) {
 	t.Parallel()
-	n, server := alone(t, "a"), redistest.Start(t)
-	b, err := dial(server.URL(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.close()
+	n, b := withBroker(t)
 	e := store.Entry{Key: store.Key{Item: 5, Origin: 77, Kind: store.KindTaught}, Stamp: 9, Until: hourNow() - 100, Value: []byte{1}}
 	s := n.seal.entry(&e)
 	if err := b.c.HSet(t.Context(), stateKey(e.Bucket()), s.key, s.value).Err(); err != nil {
@@ -180,12 +181,7 @@ func TestClockAheadTakesNothingAway(t *testing.T) {
 // A node whose clock is behind does not tell again and again what has ended for the others.
 func TestClockBehindTellsOnce(t *testing.T) {
 	t.Parallel()
-	n, server := alone(t, "a"), redistest.Start(t)
-	b, err := dial(server.URL(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.close()
+	n, b := withBroker(t)
 	e := store.Entry{Key: store.Key{Item: 5, Origin: n.share.Node(), Kind: store.KindTaught}, Stamp: 9, Until: hourNow() + 10, Value: []byte{1}}
 	n.share.Apply([]store.Entry{e}, true)
 	for _, behind := range []time.Duration{12 * time.Hour, 5 * time.Hour} { // the broker's clock
