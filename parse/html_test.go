@@ -124,6 +124,7 @@ func TestHTMLHidden(t *testing.T) {
 		`<p style="color:#fdfdfd">X</p>`,
 		`<table><td style="background-color:rgba(0,0,0,0);color:#fff">X</td></table>`,
 		`<table bgcolor=transparent><td style="background:#fff"><b style="background:#fff0;color:#fff">X</b></td></table>`,
+		`<div style="background:#fff"><b style="background:none;color:#fff">X</b></div>`,
 		`<table bgcolor=transparent><td style="color:#fff">X</td></table>`,
 	} {
 		blocks, hidden, _ := htmlText(long+in+"tail", true)

@@ -163,7 +163,7 @@ func (c *chain) interrupt(t *testing.T, copies int, extra demo.Mail) {
 // settle waits until all mail so far has been delivered: after the queue a message is judged when Postfix finds time.
 func (c *chain) settle(t *testing.T) {
 	t.Helper()
-	lab.Eventually(t, "the queue is empty", func() bool { return c.postfix.Queued() == 0 })
+	c.postfix.Drain(t)
 }
 
 // campaign is a stream of so many near-copies, the last of them at its end, among other mail, and one mail more.

@@ -21,8 +21,8 @@ func milterBefore(t *testing.T, l *lab.Ledger, sink *lab.Sink, whenDown string) 
 // settled waits until Postfix has handed all on that it accepted.
 func settled(t *testing.T, l *lab.Ledger, p *lab.Postfix) {
 	t.Helper()
-	p.Flush(t)
-	lab.Eventually(t, "Postfix hands on all that it accepted", func() bool { return l.Missing() == 0 && p.Queued() == 0 })
+	p.Drain(t)
+	lab.Eventually(t, "all that Postfix accepted arrived", func() bool { return l.Missing() == 0 })
 	t.Log(l.BalanceRelay(t))
 }
 

@@ -119,8 +119,8 @@ func TestLedgerUpgradedMilter(t *testing.T) {
 	l.Pass(t, 200)
 	stop()
 	handed, unjudged := retired(t, s, upgrades())
-	p.Flush(t)
-	lab.Eventually(t, "Postfix hands on all that it accepted", func() bool { return l.Missing() == 0 && p.Queued() == 0 })
+	p.Drain(t)
+	lab.Eventually(t, "all that Postfix accepted arrived", func() bool { return l.Missing() == 0 })
 	sums := l.BalanceRelay(t)
 	if sums.Turned+sums.Refused+sums.Unknown > 0 {
 		t.Errorf("somebody was turned away: %d connections; %s", sums.Turned, sums)

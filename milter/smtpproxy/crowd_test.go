@@ -160,8 +160,8 @@ func TestSlowContentMakesRoom(t *testing.T) {
 		}
 		return true
 	})
-	slow.say(strings.Repeat("x", 58*busyRate) + "\r\n")
-	fast.say(strings.Repeat("x", 60*busyRate) + "\r\n")
+	slow.say(strings.Repeat("x", 30*busyRate) + "\r\n")
+	fast.say(strings.Repeat("x", 90*busyRate) + "\r\n")
 	eventually(t, "another network gets in", func() bool {
 		return strings.HasPrefix(from(t, "127.0.100.1", addr).reply(), "220")
 	})
