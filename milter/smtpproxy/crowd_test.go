@@ -162,6 +162,16 @@ func TestSlowContentMakesRoom(t *testing.T) {
 	})
 	slow.say(strings.Repeat("x", 30*busyRate) + "\r\n")
 	fast.say(strings.Repeat("x", 90*busyRate) + "\r\n")
+	eventually(t, "what both sent is read", func() bool { // until then both are a minute late
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for c := range s.clients {
+			if c.silentFor(time.Now()) > 45*time.Second {
+				return false
+			}
+		}
+		return true
+	})
 	eventually(t, "another network gets in", func() bool {
 		return strings.HasPrefix(from(t, "127.0.100.1", addr).reply(), "220")
 	})
