@@ -45,3 +45,5 @@ func skeletons() (t [256]byte) {
 }
 
 func alnum(c byte) bool { return class[c]&(isLetter|isDigit) != 0 }
+
+func digit(c byte) bool { return c-'0' <= 9 }

@@ -333,7 +333,7 @@ func TestHTMLQuoteLinks(t *testing.T) {
 func TestHTMLReplies(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`yes<div class="gmail_quote"><div class="gmail_attr">On Monday, Bob wrote:</div><blockquote>q</blockquote></div>`, "BQQ"},
-		{`<p>yes</p><hr><p><b>From:</b> a<br><b>Sent:</b> b<br><b>To:</b> c<br>any</p>`, "BQQQQ"},
+		{`<p>yes</p><hr><p><b>From:</b> a<br><b>Sent:</b> b<br><b>To:</b> c<br>any</p>`, "BHHHQ"},
 		{`yes<div id=divRplyFwdMsg>From: a</div>`, "BQ"},
 		{`yes<br>--&nbsp;<br>Bob`, "BSS"},
 		{`yes<p>____________<br>X mailing list`, "BFF"},

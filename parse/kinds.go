@@ -83,40 +83,40 @@ func joinLines(s string, lines []line) []Block {
 // Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared. answers is that
 // the message says to answer another one; the words that introduce a quote count in such a message alone.
 //
-//   - Quotes of 40 words or more become Body where there is no other, where Body has fewer than 5 words
+//   - Quotes of 40 words or more, with their headers, become Body where there is no other, where Body has fewer than 5 words
 //     and no quote is the marked lines of a reply below who wrote them ("+1" to a long announcement is not
 //     that announcement), or too little beside quotes none of which is introduced as one ("On Monday, Bob
 //     wrote:", "-----Original Message-----").
 //   - Signatures of 40 words or more become Body where Body, with the quotes that have become Body, is
 //     too little beside them; and so do footers, but for what is plainly a legal notice: many a letter of
-//     three words has one below.
+//     three words has one below; and the headers of quotes.
 //
 // So a one-line reply above a long quote stays what it is, and a list's footer below a mere "Thanks!"
 // is not taken for what it says. A character of an unspaced script is a word.
 func settleKinds(blocks []Block, answers bool) []Block {
-	var n [4]int
+	var n [Head + 1]int
 	introduced, answered := false, false
 	for _, b := range blocks {
 		if b.Kind != Body && (b.Kind != Footer || !plainly(b.Text)) {
 			n[b.Kind] += countWords(b.Text, math.MaxInt)
-			introduced = introduced || answers && b.Kind == Quote && introduction(b.Text)
+			introduced = introduced || answers && (b.Kind == Head || b.Kind == Quote && introduction(b.Text))
 			answered = answered || b.Kind == Quote && attribution(b.Text)
 		}
 	}
-	if max(n[Quote], n[Signature], n[Footer]) < worthHiding {
+	if max(n[Quote]+n[Head], n[Signature], n[Footer]) < worthHiding {
 		return blocks
 	}
 	body := 0
 	for _, b := range blocks {
 		if b.Kind == Body {
-			body += countWords(b.Text, n[Quote]+n[Signature]+n[Footer]) // more makes no difference
+			body += countWords(b.Text, n[Quote]+n[Signature]+n[Footer]+n[Head]) // more makes no difference
 		}
 	}
-	if n[Quote] >= worthHiding && (body == 0 || body < 5 && !answered || !introduced && little(body, n[Quote])) {
+	if n[Quote]+n[Head] >= worthHiding && (body == 0 || body < 5 && !answered || !introduced && little(body, n[Quote])) {
 		become(blocks, Quote)
 		body += n[Quote]
 	}
-	for _, k := range [...]Kind{Signature, Footer} {
+	for _, k := range [...]Kind{Signature, Footer, Head} {
 		if n[k] >= worthHiding && little(body, n[k]) {
 			become(blocks, k)
 		}

@@ -12,8 +12,8 @@ func TestCutBlocks(t *testing.T) {
 		{"initials", "AB> q\nAB>> r\nsay 3 > 2\n", "QQB"},
 		{"introduced", "On Monday, Bob wrote:\n\n> q\n", "QQQ"},
 		{"wrapped introduction", "yes\nOn Mon, 2 Sep 2002, Bob\n<b@x.example> wrote:\n> q\nno\n", "BQQQB"},
-		{"outlook", "yes\n-----Original Message-----\nFrom: a\nany\n", "BQQQ"},
-		{"outlook header", "yes\n\nFrom: a\nSent: b\nTo: c\nany\n", "BBQQQQ"},
+		{"outlook", "yes\n-----Original Message-----\nFrom: a\nany\n", "BHHQ"},
+		{"outlook header", "yes\n\nFrom: a\nSent: b\nTo: c\nany\n", "BBHHHQ"},
 		{"bar", "| q\n| r\n\n: lone\n", "QQQB"},
 		{"signature", "yes\n-- \nBob\n", "BSS"},
 		{"signature above quote", "yes\n--\nBob\n\n> q\n", "BSSSQ"},
@@ -28,7 +28,18 @@ func TestCutBlocks(t *testing.T) {
 		{"ornament", ">> BUY NOW <<\n>From here\n", "BB"},
 		{"French introduction", "oui\nLe lun. 2 sept. 2002 à 10:00, Bob <b@x.example> a écrit :\n> q\n", "BQQ"},
 		{"Chinese introduction", "好\n【 在 abc 的大作中提到: 】\n: q\n: r\n", "BQQQ"},
-		{"German forward", "ja\n-----Ursprüngliche Nachricht-----\nVon: a\n", "BQQ"},
+		{"German forward", "ja\n-----Ursprüngliche Nachricht-----\nVon: a\n", "BHH"},
+		{"Gmail forward", "a\n---------- Forwarded message ---------\nFrom: a\nDate: b\nSubject: c\nTo: d\n\nany\n", "BHHHHHHQ"},
+		{"Notes forward", "a\n---------- Forwarded by Ann/X/Y on 01/18/2000 \n07:52 AM -----------\n\nb@x.example on 01/17/2000 11:12 AM\n" +
+			"To: Ann\ncc: \nSubject: c\n\nany\n", "BHHHHHHHHQ"},
+		{"Notes answer", "yes\n\nBob Ray\n04/25/2001 11:48 AM\nTo:\tAnn\ncc:\nSubject: c\n\nany\n", "BBHHHHHHQ"},
+		{"Notes answer in German", "ja\nBob am 25.04.2001 11:48:03\nAn: Ann\nKopie:\nThema: c\nany\n", "BHHHHQ"},
+		{"fields apart", "a\n---- Forwarded by Ann ----\nThe Works\n\nFrom: Bob 09/01/2000 08:53 AM\n\nTo: Ann\nSubject: c\n\nany\n", "BHHHHHHHHQ"},
+		{"wrapped recipients", "From: a\nTo: b@x.example,\nc@x.example;\nd@x.example;\ne@x.example;\nSubject: f\n\nany\n", "HHHHHHHQ"},
+		{"fields far apart", "From: a\nTo: b\nb\nSubject: c\nd\ne\nf\ng\nTo: any\n", "HHHHQQQQQ"},
+		{"forward in a forward", "From: a\nTo: b\nSubject: c\n\nany\nFrom: a\nTo: b\nSubject: c\nany\n", "HHHHQHHHQ"},
+		{"time of a meeting", "We meet at 10:30\nDate: today\nTo: all\nSubject: a\n", "BBBB"},
+		{"time and one field", "We meet at 10:30\nTo: all\n", "BB"},
 		{"end of a forward", "a\n----- End forwarded message -----\nb\n", "BBB"},
 		{"tracker", "------- Additional Comments From a@b.example -------\nok\n\n------- You are receiving this mail because: -------\nYou watch\n", "BBBFF"},
 		{"table", "a\n---------------\n|NEW|\n--- b@x.example\n", "BBBB"},
@@ -71,7 +82,7 @@ func TestCutBlocks(t *testing.T) {
 func letters(blocks []Block) string {
 	var s strings.Builder
 	for _, b := range blocks {
-		s.WriteString(strings.Repeat("BQSF"[b.Kind:b.Kind+1], strings.Count(b.Text, "\n")))
+		s.WriteString(strings.Repeat("BQSFH"[b.Kind:b.Kind+1], strings.Count(b.Text, "\n")))
 	}
 	return s.String()
 }
@@ -112,7 +123,8 @@ func TestSettleKinds(t *testing.T) {
 		{"few words above", "hi there\n" + many, true},
 		{"few words above, introduced", "+1\nOn Monday, Bob wrote:\n" + many, false},
 		{"nothing above, introduced", "On Monday, Bob wrote:\n" + many, true},
-		{"few words above what is passed on", "hi there\n-----Original Message-----\nFrom: Bob\nSubject: x\n\n" + strings.Repeat("so many words\n", 50), true},
+		{"few words above what is passed on", "hi there\n-----Original Message-----\nFrom: Bob\nSubject: x\n\n" + strings.Repeat("so many words\n", 50), false},
+		{"few words above a header of many", "hi there\n-----Original Message-----\nFrom: Bob\nTo: " + strings.Repeat("many@x.example\n", 37) + "Subject: x\n", true},
 		{"a line above, introduced", "I do not think so at all\nOn Monday, Bob wrote:\n" + many, false},
 		{"a line above", "I do not think so at all\n" + many, true},
 		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, true},
@@ -135,9 +147,18 @@ func TestSettleKinds(t *testing.T) {
 	}
 }
 
+// TestPassedOn: what a few words pass on is what a message says, but for the header that it has there.
+func TestPassedOn(t *testing.T) {
+	blocks := settleKinds(cutBlocks("fyi\n-----Original Message-----\nFrom: Bob\nTo: Ann\n\n"+strings.Repeat("so many words\n", 14)+"From: Ann\nTo: Bob\nSubject: x\n\nwhat\n"), true)
+	if got := letters(blocks); got != "B"+"HHHH"+strings.Repeat("B", 14)+"HHHH"+"B" {
+		t.Error(got)
+	}
+}
+
 func FuzzCutBlocks(f *testing.F) {
 	for _, s := range []string{"a\n> b\n-- \nc\n", "On x, y wrote:\n\n: b\n: c\n", "a\n__________\nx mailing list\n", "-----BEGIN PGP SIGNATURE-----\nab\n-----END PGP SIGNATURE-----",
-		"a\n" + legalNotice, "a\nRegards\nb\n> c\n"} {
+		"a\n" + legalNotice, "a\nRegards\nb\n> c\n", "a\n--- Forwarded by b\nc ---\n\nd on 01/02/2003 10:00 AM\nTo: e\ncc:\nSubject: f\n\ng\n",
+		"+1\nOn Monday, a wrote:\n" + strings.Repeat("> b c d e\n", 12)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -152,15 +173,17 @@ func FuzzCutBlocks(f *testing.F) {
 		if all.String() != s && strings.TrimSpace(s) != "" {
 			t.Errorf("blocks of %q join to %q", s, all.String())
 		}
-		var n [4]int
+		var n [Head + 1]int
+		answered := false
 		for _, b := range settleKinds(blocks, true) {
+			answered = answered || b.Kind == Quote && attribution(b.Text)
 			if words := countWords(b.Text, len(s)); b.Kind != Footer || !plainly(b.Text) {
 				n[b.Kind] += words
 			} else if words > perLegal*len(legal[0]) {
 				t.Errorf("%q hides %d words in a legal notice", s, words)
 			}
 		}
-		if n[Quote] >= worthHiding && n[Body] < 5 || max(n[Signature], n[Footer]) >= worthHiding && n[Body] < fewWords {
+		if n[Quote] >= worthHiding && (n[Body] == 0 || n[Body] < 5 && !answered) || max(n[Signature], n[Footer], n[Head]) >= worthHiding && n[Body] < fewWords {
 			t.Errorf("%q hides: words by kind %v", s, n)
 		}
 	})

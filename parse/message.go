@@ -59,6 +59,7 @@ const (
 	Quote                 // quoted from another message
 	Signature             // below a signature mark, or an armoured signature
 	Footer                // added by a list or a mail provider
+	Head                  // header of a quoted message, and the separator above it
 )
 
 // A Block is a stretch of visible text of one kind: decoded, not folded, with its line breaks as LF.

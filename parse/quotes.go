@@ -28,6 +28,7 @@ func markQuotes(lines []line) {
 			markIntroduction(lines, i)
 		}
 	}
+	markHeads(lines)
 }
 
 // quoteMark is '>' for a line behind "> ", ">>" or the initials of a writer ("AB> "), ':' or '|' for
@@ -121,75 +122,6 @@ func hasAny(s string, words []string) bool {
 	return false
 }
 
-// passing are the words between dashes above a message that is passed on whole.
-var passing = []string{"original message", "forwarded message", "begin forwarded message", "forwarded by", "message d'origine", "message transféré",
-	"mail original", "pôvodná správa", "původní zpráva", "wiadomość oryginalna", "oryginalna wiadomość", "eredeti üzenet", "alkuperäinen viesti",
-	"oprindelig meddelelse", "opprinnelig melding", "mesaj original", "özgün ileti", "orijinal mesaj", "αρχικό μήνυμα", "вихідне повідомлення",
-	"원본 메시지", "원본 메일", "الرسالة الأصلية", "doorgestuurd bericht", "mensagem encaminhada", "mensaje reenviado", "пересланное сообщение",
-	"ursprüngliche nachricht", "originalnachricht", "original-nachricht", "weitergeleitete nachricht", "mensaje original", "mensagem original",
-	"messaggio originale", "messaggio inoltrato", "oorspronkelijk bericht", "ursprungligt meddelande", "исходное сообщение", "пересылаемое сообщение",
-	"原始邮件", "原邮件", "转发邮件", "原始郵件", "元のメッセージ"}
-
-// passedOn tells whether at line i begins a message that is passed on: a separator line, or the
-// header that Outlook writes ("From:" with two of "Sent:", "To:", "Subject:" and the like just below).
-func passedOn(lines []line, i int) bool {
-	s := lines[i].text
-	if len(s) < 5 || len(s) > 200 {
-		return false
-	}
-	if s[0] == '-' && strings.HasPrefix(s, "---") || s[0] == 'B' && strings.HasPrefix(s, "Begin forwarded message:") {
-		low := strings.ToLower(s)
-		return hasAny(low, passing) && !strings.Contains(low, "end of") && !strings.Contains(low, "end forwarded")
-	}
-	if !headerNames.from[headerName(s)] {
-		return false
-	}
-	n := 0
-	for j := i + 1; j < len(lines) && j <= i+5; j++ {
-		if headerNames.rest[headerName(lines[j].text)] {
-			n++
-		}
-	}
-	return n >= 2
-}
-
-// headerNames are what Outlook, in the language of its user, calls the fields of the header of a message that it quotes.
-var headerNames = struct{ from, rest map[string]bool }{
-	from: set("from", "von", "de", "da", "van", "från", "fra", "od", "lähettäjä", "feladó", "de la", "expeditor", "от", "від", "από",
-		"gönderen", "kimden", "dari", "từ", "จาก", "من", "מאת", "差出人", "보낸 사람", "보낸사람", "发件人", "寄件者", "寄件人"),
-	rest: set("sent", "date", "to", "subject", "gesendet", "datum", "an", "betreff", "envoyé", "objet", "enviado", "enviada em", "fecha",
-		"data", "para", "asunto", "assunto", "inviato", "a", "oggetto", "verzonden", "aan", "onderwerp", "wysłano", "do", "temat",
-		"skickat", "till", "ämne", "sendt", "dato", "til", "emne", "lähetetty", "päivämäärä", "vastaanottaja", "aihe", "odesláno",
-		"odoslané", "dátum", "komu", "předmět", "predmet", "elküldve", "címzett", "tárgy", "trimis", "către", "subiect", "отправлено",
-		"дата", "кому", "тема", "надіслано", "στάλθηκε", "ημερομηνία", "προς", "θέμα", "gönderildi", "gönderilme tarihi", "tarih", "kime",
-		"konu", "tanggal", "kepada", "subjek", "ngày", "đến", "chủ đề", "วันที่", "ถึง", "เรื่อง", "تاريخ الإرسال", "إلى", "الموضوع", "נשלח",
-		"אל", "נושא", "送信日時", "日時", "宛先", "件名", "보낸 날짜", "받는 사람", "제목", "发送时间", "日期", "收件人", "主题", "寄件日期", "收件者", "主旨"),
-}
-
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
-	}
-	return m
-}
-
-// longestName is more octets than a name of a field has.
-const longestName = 48
-
-// headerName is what stands before the colon of a line, in lower case and without the stars around it, "" where that is long.
-func headerName(s string) string {
-	s = s[:min(len(s), longestName)]
-	end := strings.IndexByte(s, ':')
-	if end < 0 {
-		end = strings.Index(s, "：")
-	}
-	if end < 0 {
-		return ""
-	}
-	return strings.ToLower(strings.Trim(s[:end], "* \u00a0\u200e\u200f"))
-}
-
 // attribution tells whether a quote is that of a reply: lines with quote marks below a line that says who wrote them.
 func attribution(quote string) bool {
 	head := quote[:min(len(quote), 2000)]
@@ -205,13 +137,12 @@ func attribution(quote string) bool {
 	return false
 }
 
-// introduction tells whether a quote begins as one: with a line that introduces it, or the separator
-// or header of a message that is passed on.
+// introduction tells whether a quote begins with a line that introduces it.
 func introduction(quote string) bool {
 	lines := splitLines(quote[:min(len(quote), 2000)])
 	for i := range lines {
 		if lines[i].text != "" {
-			return introduces(lines[i].text) || passedOn(lines, i) ||
+			return introduces(lines[i].text) ||
 				opensIntroduction(lines[i].text) && i+1 < len(lines) && introduces(lines[i+1].text)
 		}
 	}

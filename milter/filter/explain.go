@@ -83,7 +83,7 @@ func apart(m *parse.Message) Apart {
 	a := Apart{Hidden: len(m.Hidden)}
 	for _, b := range m.Blocks {
 		switch b.Kind {
-		case parse.Quote:
+		case parse.Quote, parse.Head:
 			a.Quote += len(b.Text)
 		case parse.Signature:
 			a.Signature += len(b.Text)

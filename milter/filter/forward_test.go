@@ -1,0 +1,39 @@
+package filter
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestForwards: what one person passes on to the same people every day is unlike, but for the header that mail programs put above it.
+func TestForwards(t *testing.T) {
+	for _, c := range []struct{ name, head, person, comma string }{
+		{"Notes", "---------------------- Forwarded by Ann Whitfield/Harbour/Coastal on 06/06/2026\r\n09:25 AM ----------------------\r\n\r\n" +
+			"\"Bob Lindqvist\" <bob.lindqvist@quarry.example> on 06/06/2026 09:22:57 AM\r\nPlease respond to <bob.lindqvist@quarry.example>\r\n" +
+			"To: %[2]s\r\ncc:\r\nSubject: %[1]s\r\n", "%s %s/Harbour/Coastal@Coastal", ",\r\n\t"},
+		{"Outlook", "From: Bob Lindqvist <bob.lindqvist@quarry.example>\r\nSent: Saturday, June 6, 2026 9:22 AM\r\nTo: %[2]s\r\nSubject: %[1]s\r\n",
+			"%s %s <%[1]s@harbour.example>", "; "},
+		{"Gmail", "---------- Forwarded message ---------\r\nFrom: Bob Lindqvist <bob.lindqvist@quarry.example>\r\nDate: Sat, 6 Jun 2026 at 09:22\r\n" +
+			"Subject: %[1]s\r\nTo: %[2]s\r\n", "%s %s <%[1]s@harbour.example>", ", "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, l := newFilter(t), newLanguage()
+			people := make([]string, 10)
+			for i := range people {
+				people[i] = fmt.Sprintf(c.person, l.word(), l.word())
+			}
+			head := fmt.Sprintf(c.head, "revised volumes", strings.Join(people, c.comma))
+			for n := range 20 {
+				raw := fmt.Sprintf("From: Ann Whitfield <ann@harbour.example>\r\nMessage-ID: <f%d@harbour.example>\r\nSubject: Fwd: revised volumes\r\n\r\n%s\r\n%s\r\n",
+					n, head, strings.Join(l.text(25), " "))
+				env := &Envelope{Sender: "ann@harbour.example", Recipients: []string{fmt.Sprintf("r%d@site.example", n%3)}, Time: time.Unix(1e9+int64(n), 0)}
+				if v := f.Check(context.Background(), env, []byte(raw)).Verdict; v.Kind != Clean {
+					t.Errorf("forward %d: %+v", n, v)
+				}
+			}
+		})
+	}
+}
