@@ -95,11 +95,11 @@ func headEnd(lines []line, i int) (end int) {
 	end = i + 1
 	fields := false
 	for j, other := i, 0; j < min(len(lines), i+maxHeadLines) && other <= maxHeadOther; j++ {
-		switch s := lines[j].text; {
+		switch s := unmarked(lines[j].text); {
 		case isField(s):
 			end, other, fields = j+1, 0, true
 		case s == "":
-			if fields && (j+1 == len(lines) || !isField(lines[j+1].text)) {
+			if fields && (j+1 == len(lines) || !isField(unmarked(lines[j+1].text))) {
 				return end
 			}
 		case !strings.ContainsAny(s, "@;") && !timed(s) && !strings.HasSuffix(s, "---"):
@@ -108,6 +108,9 @@ func headEnd(lines []line, i int) (end int) {
 	}
 	return end
 }
+
+// unmarked is a line without its quote marks: Apple's program puts some before the header that it passes on.
+func unmarked(s string) string { return strings.TrimLeft(s, "> ") }
 
 // isField tells whether a line is a field of a quoted header.
 func isField(s string) bool {

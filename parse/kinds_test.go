@@ -30,6 +30,7 @@ func TestCutBlocks(t *testing.T) {
 		{"Chinese introduction", "好\n【 在 abc 的大作中提到: 】\n: q\n: r\n", "BQQQ"},
 		{"German forward", "ja\n-----Ursprüngliche Nachricht-----\nVon: a\n", "BHH"},
 		{"Gmail forward", "a\n---------- Forwarded message ---------\nFrom: a\nDate: b\nSubject: c\nTo: d\n\nany\n", "BHHHHHHQ"},
+		{"Apple forward", "a\nBegin forwarded message:\n\n> From: a\n> Subject: b\n> Date: c\n> To: d\n>\n> any\n", "BHHHHHHQQ"},
 		{"Notes forward", "a\n---------- Forwarded by Ann/X/Y on 01/18/2000 \n07:52 AM -----------\n\nb@x.example on 01/17/2000 11:12 AM\n" +
 			"To: Ann\ncc: \nSubject: c\n\nany\n", "BHHHHHHHHQ"},
 		{"Notes answer", "yes\n\nBob Ray\n04/25/2001 11:48 AM\nTo:\tAnn\ncc:\nSubject: c\n\nany\n", "BBHHHHHHQ"},
