@@ -20,11 +20,6 @@ func markSignatures(lines []line) {
 			mark(lines[i:end], Signature)
 		}
 	}
-	for i := range lines {
-		if s := lines[i].text; lines[i].kind == Body && len(s) < 60 && strings.HasPrefix(s, "Sent from my ") {
-			lines[i].kind = Signature
-		}
-	}
 }
 
 func mark(lines []line, k Kind) {

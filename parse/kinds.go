@@ -35,6 +35,7 @@ func cutLines(s string, lines []line) []Block {
 	markArmour(lines)
 	markFooters(lines)
 	markSignatures(lines)
+	markSentFrom(lines)
 	markClosings(lines)
 	return joinLines(s, lines)
 }
