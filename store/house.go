@@ -99,9 +99,9 @@ func (q *query) letterhead(h *hits, tau float32) bool {
 		}
 		all += float64(f.w)
 		if h.has(i) {
-			shared[f.place] += float64(f.w)
+			shared[f.place%places] += float64(f.w)
 		} else {
-			own[f.place] += float64(f.w)
+			own[f.place%places] += float64(f.w)
 			owned += float64(f.w)
 		}
 	}

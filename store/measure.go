@@ -25,6 +25,9 @@ func (m *memory) measureIn(q *query, h uint32, room *glance) match {
 	if text.score > 0 && x.c.ofHouse(q.sender) && q.letterhead(&shared, x.c.tau) {
 		text.score = 0
 	}
+	if text.score >= joinScore && q.scant(&text, &shared) {
+		text.score = noCopy
+	}
 	x.containment = text
 	if files.score > text.score {
 		x.containment = files

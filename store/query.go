@@ -24,7 +24,7 @@ const sieveBits = 1 << 13
 type queried struct {
 	id     uint32
 	static uint8   // weight by the shipped background, in sixteenths of a nat
-	place  uint8   // where in the text it came first, in parts of places
+	place  uint8   // where in the text it came first, in parts of places, and oneWord
 	w      float32 // weight by that and by what is stored
 	rank   float32 // its place in the order of sampling: features of weight w are drawn in proportion to w, and all messages
 	draw   uint64  // draw the same ones (exponential ranks, Cohen 1997); draw is the number that the rank is made of

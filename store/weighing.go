@@ -171,6 +171,9 @@ func (w *weighing) rank(b *background, features []feature, from int, scale uint6
 			n++
 		}
 		place := uint8(uint64(from+int(at)) * scale >> 32)
+		if kind == single {
+			place |= oneWord
+		}
 		all = append(all, queried{idOf(uint32(keyed)), uint8(static * weightUnit), place, weight, rank, draw})
 	}
 	w.all, w.order, w.weights, w.can = all, order[:n], weights, can

@@ -16,8 +16,12 @@ func ofLowestRank(m *memory, t *Trace) (out []queried) {
 		}
 		keyed := mix(f.hash ^ m.key)
 		rank := -logarithm(uniform(mix(keyed))) / float64(float32(static))
+		place := uint8(i * places / len(t.features))
+		if f.kind == single {
+			place |= oneWord
+		}
 		out = append(out, queried{
-			idOf(uint32(keyed)), uint8(static * weightUnit), uint8(i * places / len(t.features)), float32(static), float32(rank), mix(keyed),
+			idOf(uint32(keyed)), uint8(static * weightUnit), place, float32(static), float32(rank), mix(keyed),
 		})
 	}
 	slices.SortFunc(out, func(a, b queried) int { return cmp.Compare(a.rank, b.rank) })
