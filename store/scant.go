@@ -6,7 +6,7 @@ import "spamsim/parse"
 const oneWord = places
 
 // noCopy is the score, in nats, of what is all but a copy.
-const noCopy = joinScore - 0.01
+const noCopy = joinScore - 1
 
 // scant says whether a short text and a cluster share fewer words that tell something than a text has that is judged at all: what
 // they share might be a slogan or the line of a mail program below letters that are no copies of one another, however rare its words
