@@ -25,7 +25,7 @@ func TestSentFrom(t *testing.T) {
 		{"Sent from Mail for Windows\nyes\n", "BB"},
 		{"yes\nSent by the man who\nwrote it\n", "BBB"},
 		{"yes\nSent with " + strings.Repeat("x", longestSent) + "\n", "BB"},
-		{"yes\nSent with <http" + strings.Repeat("x", 4*longestSent) + ">\n", "BB"},
+		{"yes\nSent with it <http" + strings.Repeat("x", 4*longestSent) + ">\n", "BB"},
 		{"Sent from here\n", "S"},
 		{strings.Repeat("Sent from a\n", 5), "BBSSS"},
 	} {
