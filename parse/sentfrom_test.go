@@ -28,6 +28,7 @@ func TestSentFrom(t *testing.T) {
 		{"yes\nSent with it <http" + strings.Repeat("x", 4*longestSent) + ">\n", "BB"},
 		{"Sent from here\n", "S"},
 		{strings.Repeat("Sent from a\n", 5), "BBSSS"},
+		{"yes\nSent from a\nSent from a\n> q\nyes\nSent from a\nSent from a\n", "BSSQBSS"},
 	} {
 		if got := letters(cutBlocks(c.in)); got != c.want {
 			t.Errorf("%q: %s, want %s", c.in, got, c.want)
