@@ -31,7 +31,7 @@ func place(words []string) []placed {
 			but := slices.Concat(run(i, n), run(i+1, n))
 			out = appendPlaced(out, run(i, n+1), but, i, min(i+n+reach, len(words)-1))
 		}
-		if head, _ := affixes(w); reach == 0 && head != 0 {
+		if head, _ := affixes(w); reach == 0 && head != 0 && !plain(w) {
 			if long >= 0 && long < i-1 {
 				apart := slices.DeleteFunc(features([]string{words[long], w}), func(f feature) bool { return f.kind != ends })
 				out = appendPlaced(out, apart, nil, long, i)

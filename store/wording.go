@@ -52,14 +52,21 @@ func (w *wording) of(folded string) {
 func (w *wording) features(room []feature) []feature {
 	out := room[:0]
 	lastHead, lastTail := uint64(0), uint64(0) // of the last word that is long enough to be known by its ends
+	all, plain, before := plainWords(), false, false
 	for i, h := range w.hashes {
 		if isBigram(w.words[i]) {
 			out = appendBigram(out, w.words, i, h)
 			continue
 		}
-		out = append(out, feature{join(h, 0, wholeWord), single})
-		if i > 0 {
+		before, plain = plain, all.has(h)
+		if !plain {
+			out = append(out, feature{join(h, 0, wholeWord), single})
+		}
+		if i > 0 && !(plain && before) {
 			out = append(out, feature{join(w.hashes[i-1], h, twoWords), pair})
+		}
+		if plain {
+			continue
 		}
 		head, tail := affixes(w.words[i])
 		if head == 0 {

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"spamsim/parse"
+)
+
+// TestLettersOfAnyLanguage: what letters of a language begin and end with, and its articles and pronouns, make no copies of them.
+func TestLettersOfAnyLanguage(t *testing.T) {
+	for name, c := range map[string]struct{ above, amid, below string }{
+		"German": {"Sehr geehrte Damen und Herren,", "ich habe das für sie und wir werden noch mit ihnen über die", "Mit freundlichen Grüßen"},
+		"French": {"Bonjour Madame, Monsieur,", "nous avons pour vous dans cette et je ne suis pas avec les",
+			"Je vous prie d'agréer, Madame, Monsieur, l'expression de mes salutations distinguées."},
+		"Polish":  {"Szanowni Państwo,", "nie jest tak jak już przez które oraz będzie także dla nich", "Z poważaniem i serdeczne pozdrowienia"},
+		"Russian": {"Здравствуйте, уважаемые коллеги!", "это было так как они для вас или если когда также будет", "С уважением и наилучшими пожеланиями"},
+	} {
+		s, w := scratchStore(t), newWriter(92)
+		for i := range 30 {
+			letter := slices.Concat(strings.Fields(c.above), w.text(6), strings.Fields(c.amid), w.text(6), strings.Fields(c.below))
+			words := parse.AppendTokens(nil, parse.Fold(strings.Join(letter, " ")))
+			if ev := s.Count(traceOf(words), from(i)); ev.Abstain != "" || ev.Member && ev.Copies >= 5 && ev.Sigma >= 3 {
+				t.Errorf("%s letter %d: %+v", name, i, ev)
+			}
+		}
+	}
+}
+
+// TestPlainWords: all are told, and hardly another.
+func TestPlainWords(t *testing.T) {
+	for _, w := range parse.AppendTokens(nil, parse.Fold(commonWords)) {
+		if !plain(w) {
+			t.Errorf("%q is not told", w)
+		}
+	}
+	others := 0
+	for n := range uint64(20_000) {
+		if plain("x" + word(n)) {
+			others++
+		}
+	}
+	if others > 40 {
+		t.Errorf("%d of 20000 others are told", others)
+	}
+}
