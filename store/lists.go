@@ -139,15 +139,34 @@ func (l *lists) dropFirst(at uint32) {
 	binary.LittleEndian.PutUint32(b, head-1-uint32(octets)<<listUsedShift)
 }
 
-// renew makes a cluster the last of a list again, where it is in the earlier half or has given its place away.
+// renew makes a cluster the last of a list of three or more again, where it is in the earlier half or has given its place away.
 func (l *lists) renew(at, cluster uint32) uint32 {
-	l.buf = l.appendTo(l.buf[:0], at)
-	if i := slices.Index(l.buf, cluster); i >= len(l.buf)/2 {
+	if l.late(at, cluster) {
 		return at
-	} else if i >= 0 {
-		at, _, _ = l.remove(at, cluster)
 	}
+	at, _, _ = l.remove(at, cluster)
 	return l.add(at, cluster)
+}
+
+// late says whether a cluster is in the latter half of a list. It goes back from the last one: most that are renewed were of late.
+func (l *lists) late(at, cluster uint32) bool {
+	b := l.at(at)
+	head, x := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[listLast:])
+	steps := b[listHead : listHead+head>>listUsedShift]
+	n := int(head & listLenMask)
+	for range n - n/2 - 1 {
+		if x == cluster {
+			return true
+		}
+		i := len(steps) - 1
+		step := uint32(steps[i])
+		for ; i > 0 && steps[i-1] >= 0x80; i-- {
+			step = step<<7 | uint32(steps[i-1]&0x7f)
+		}
+		steps = steps[:i]
+		x -= step>>1 ^ -(step & 1)
+	}
+	return x == cluster
 }
 
 // remove drops a cluster and returns the list's place, which may be another one, how many clusters are left, and whether it

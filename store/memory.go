@@ -270,17 +270,30 @@ func (m *memory) elements(c *cluster) []element {
 func (m *memory) join(h uint32, q *query) {
 	c := m.cluster(h)
 	m.setCopies(c, c.copies+1)
-	for _, e := range m.elements(c) {
-		if _, ok := q.find(e.id); ok {
-			m.post.renew(e.id, h)
-		}
-	}
+	m.renew(h, c, q)
 	in, out := c.absorb(q)
 	for _, id := range in {
 		m.post.add(id, h)
 	}
 	for _, id := range out {
 		m.post.remove(id, h)
+	}
+}
+
+// renew keeps a cluster among the holders of what it has in common with the message.
+func (m *memory) renew(h uint32, c *cluster, q *query) {
+	s := &m.scratch
+	s.leads = s.leads[:0]
+	for _, e := range m.elements(c) {
+		if at, ok := q.find(e.id); ok {
+			s.leads = append(s.leads, uint16(at))
+		}
+	}
+	m.post.findAll(q, s.leads, &s.found)
+	for i, at := range s.leads {
+		if s.found[i].n > indexLimit/2 {
+			m.post.renew(q.features[at].id, h)
+		}
 	}
 }
 
