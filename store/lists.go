@@ -11,10 +11,7 @@ import (
 //
 // A list is 4 octets of its length, its class and the octets of its steps; 4 with its last cluster; and from each cluster
 // to the next the step, zigzagged, as a varint.
-type lists struct {
-	arena
-	buf []uint32 // what remove reads into
-}
+type lists struct{ arena }
 
 const (
 	listHead = 8 // octets
@@ -153,18 +150,13 @@ func (l *lists) late(at, cluster uint32) bool {
 	b := l.at(at)
 	head, x := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[listLast:])
 	steps := b[listHead : listHead+head>>listUsedShift]
-	n := int(head & listLenMask)
+	n, end := int(head&listLenMask), len(steps)
 	for range n - n/2 - 1 {
 		if x == cluster {
 			return true
 		}
-		i := len(steps) - 1
-		step := uint32(steps[i])
-		for ; i > 0 && steps[i-1] >= 0x80; i-- {
-			step = step<<7 | uint32(steps[i-1]&0x7f)
-		}
-		steps = steps[:i]
-		x -= step>>1 ^ -(step & 1)
+		step, begin := back(steps, end)
+		x, end = x-step, begin
 	}
 	return x == cluster
 }
@@ -172,29 +164,58 @@ func (l *lists) late(at, cluster uint32) bool {
 // remove drops a cluster and returns the list's place, which may be another one, how many clusters are left, and whether it
 // was there. A list of which one is left is no list any more: at is that cluster.
 func (l *lists) remove(at, cluster uint32) (place uint32, left int, had bool) {
-	l.buf = l.appendTo(l.buf[:0], at)
-	all := l.buf
-	i := slices.Index(all, cluster)
-	if i < 0 {
-		return at, len(all), false
-	}
-	all = slices.Delete(all, i, i+1)
-	left = len(all)
-	class := binary.LittleEndian.Uint32(l.at(at)) >> listClassShift & listClassMask
-	if left == 1 {
+	b := l.at(at)
+	head, last := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[listLast:])
+	n, class := int(head&listLenMask), head>>listClassShift&listClassMask
+	steps, last, had := without(b[listHead:listHead+head>>listUsedShift], last, cluster)
+	if n--; !had {
+		return at, n + 1, false
+	} else if n == 1 {
 		l.release(at, class)
-		return all[0], 1, true
+		return last, 1, true
 	}
-	var room [(indexLimit - 1) * binary.MaxVarintLen32]byte
-	steps := room[:0]
-	for i, x := range all[1:] {
-		steps = zigzag(steps, all[i], x)
-	}
-	if octets := uint32(listHead + len(steps)); octets > listSizes[class] || octets < listSizes[class]/2 {
-		l.release(at, class)
+	if octets := uint32(listHead + len(steps)); octets < listSizes[class]/2 {
+		was := class
 		class = classOf(int(octets))
-		at = l.room(class)
+		place = l.room(class)
+		l.put(place, class, n, last, steps)
+		l.release(at, was)
+		return place, n, true
 	}
-	l.put(at, class, left, all[left-1], steps)
-	return at, left, true
+	l.put(at, class, n, last, steps)
+	return at, n, true
+}
+
+// without takes a cluster out of those that steps lead to, up to the last one, and returns the steps and the last that are left.
+func without(steps []byte, last, cluster uint32) (left []byte, newLast uint32, had bool) {
+	x, end, from, on := last, len(steps), len(steps), uint32(0) // x is what steps[:end] lead to, and on the step from it, up to from
+	for x != cluster {
+		if end == 0 {
+			return steps, last, false
+		}
+		from = end
+		on, end = back(steps, end)
+		x -= on
+	}
+	switch {
+	case end == 0:
+		return steps[:copy(steps, steps[from:])], last, true
+	case end == len(steps):
+		on, end = back(steps, end)
+		return steps[:end], last - on, true
+	}
+	step, end := back(steps, end)
+	rest := steps[from:]
+	steps = zigzag(steps[:end], x-step, x+on) // takes no more octets than the two
+	return append(steps, rest...), last, true
+}
+
+// back reads the step that ends at end, and returns where it begins.
+func back(steps []byte, end int) (step uint32, begin int) {
+	end--
+	step = uint32(steps[end])
+	for ; end > 0 && steps[end-1] >= 0x80; end-- {
+		step = step<<7 | uint32(steps[end-1]&0x7f)
+	}
+	return step>>1 ^ -(step & 1), end
 }

@@ -193,15 +193,12 @@ func (l *leader) begin(ids []uint32) {
 	starts(l.ends)
 }
 
-// addSome adds many at once, in their order. What it reads of the index and of its lists lies in as many places of memory, which
-// are asked for before they are needed (see findAll).
+// addSome adds many at once, in their order (see touch).
 func (p *postings) addSome(leads []lead) {
 	touched := byte(0)
 	for some := range slices.Chunk(leads, leadsAhead) {
 		for _, l := range some {
-			if s, tag := p.at(l.id); len(s.octets) > 0 {
-				touched |= s.octets[slotSize*home(tag, s.size())]
-			}
+			touched |= p.touch(l.id)
 		}
 		for _, l := range some {
 			if ref, n := p.find1(l.id); n > 1 {

@@ -313,12 +313,8 @@ func (m *memory) drop(h uint32) {
 	s := m.at(h)
 	if s.state == alone {
 		text, octets := m.idsOf(s)
-		for _, id := range text {
-			m.post.removeNear(id<<nearBits, h, nearBits)
-		}
-		for _, id := range octets {
-			m.post.removeNear(id<<nearBits, h, nearBits)
-		}
+		m.post.removeAllNear(text, h, nearBits)
+		m.post.removeAllNear(octets, h, nearBits)
 		m.release(s)
 	} else {
 		c := m.grown[s.place]

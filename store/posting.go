@@ -119,23 +119,29 @@ func (p *postings) find(id uint32) (ref uint32, n int) {
 	return ref, n
 }
 
+// touch reads an octet of where a feature is looked for. What lies in many places of memory is asked for by it before it is needed,
+// so that the processor waits for many at a time.
+func (p *postings) touch(id uint32) byte {
+	s, tag := p.at(id)
+	if len(s.octets) == 0 {
+		return 0
+	}
+	return s.octets[slotSize*home(tag, s.size())]
+}
+
 // A found is what find returns.
 type found struct {
 	ref uint32
 	n   int
 }
 
-// findAll finds features of a query, by their places in it. What the index has of them lies in as many places of memory,
-// which are asked for before they are needed, so that the processor waits for many at a time.
+// findAll finds features of a query, by their places in it.
 func (p *postings) findAll(q *query, places []uint16, out *[]found) {
 	all := slices.Grow((*out)[:0], len(places))[:len(places)]
 	*out = all
 	touched := byte(0)
 	for _, at := range places {
-		s, tag := p.at(q.features[at].id)
-		if len(s.octets) > 0 {
-			touched |= s.octets[slotSize*home(tag, s.size())]
-		}
+		touched |= p.touch(q.features[at].id)
 	}
 	for i, at := range places {
 		all[i].ref, all[i].n = p.find1(q.features[at].id)
@@ -267,7 +273,19 @@ func (p *postings) remove(id, cluster uint32) {
 	}
 }
 
-// removeNear forgets that a cluster holds a feature of which the lowest bits of the id are not known.
+// removeAllNear forgets that a cluster holds features of which the lowest bits of the ids are not known.
+func (p *postings) removeAllNear(ids []uint32, cluster uint32, unknown int) {
+	touched := byte(0)
+	for _, id := range ids {
+		touched |= p.touch(id << unknown)
+	}
+	p.touched = touched
+	for _, id := range ids {
+		p.removeNear(id<<unknown, cluster, unknown)
+	}
+}
+
+// removeNear forgets one such feature.
 func (p *postings) removeNear(id, cluster uint32, unknown int) {
 	s, tag := p.at(id)
 	if s.used == 0 {
