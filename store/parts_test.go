@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -122,6 +123,9 @@ func TestListHasRoom(t *testing.T) {
 		if got := l.appendTo(nil, at); !slices.Equal(got, want) {
 			t.Fatalf("%v, want %v", got, want)
 		}
+	}
+	if class := binary.LittleEndian.Uint32(l.at(at)) >> listClassShift & listClassMask; listSizes[class] > 32 {
+		t.Errorf("two clusters take %d octets", listSizes[class])
 	}
 	if last, left, had := l.remove(at, want[0]); last != want[1] || left != 1 || !had {
 		t.Fatalf("%d of %d are left", last, left)
