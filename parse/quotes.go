@@ -1,15 +1,17 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 )
 
 // markQuotes marks what was quoted from other messages: lines behind a quote mark, the line that
-// introduces them, and all below the header of a message that is passed on.
+// introduces them, and all below the header of a message that is passed on, or below a line that introduces
+// what has no marks.
 func markQuotes(lines []line) {
 	for i := range lines {
-		if passedOn(lines, i) {
-			for j := i; j < len(lines); j++ {
+		if from := quotesRest(lines, i); from < len(lines) {
+			for j := from; j < len(lines); j++ {
 				lines[j].kind = Quote
 			}
 			break
@@ -82,6 +84,60 @@ func markIntroduction(lines []line, i int) {
 var wrote = []string{"wrote", "writes", "said", "says", "mentioned", "schrieb", "schreef", "skrev", "skreiv", "crit", "escribió", "escribio",
 	"scritto", "scrisse", "escreveu", "napisał", "napisała", "napsal", "kirjoitti", "пишет", "писал", "написал", "yazdı", "írta",
 	"写道", "寫道", "提到", "說", "included", "quoting", "once upon a time", "a écrit", "wrote on"}
+
+// quotesRest is the line from which on all is quoted, where line i says so, else len(lines).
+func quotesRest(lines []line, i int) int {
+	if passedOn(lines, i) {
+		return i
+	}
+	s := lines[i].text
+	if len(s) < 2 || len(s) > 240 || s[len(s)-1] != ':' && !strings.HasSuffix(s, " ----") || markedBelow(lines, i) {
+		return len(lines)
+	}
+	from := i
+	if i > 0 && !opensIntroduction(s) && opensIntroduction(lines[i-1].text) { // it is wrapped
+		from, s = i-1, lines[i-1].text+" "+s
+	}
+	if !introducesRest(s) || !says(lines[:from]) {
+		return len(lines)
+	}
+	return from
+}
+
+// introducesRest tells whether a line says who wrote what follows in the words of a program, with the address of the writer or the
+// time: Yahoo's, Zoho's and many telephones' programs put no marks before what they quote.
+func introducesRest(s string) bool {
+	return hasAny(strings.ToLower(s), programWrote) && (angled(s) || opensIntroduction(s) && hasTime(s))
+}
+
+// says tells whether lines are not all empty. Who quotes first answers below, and where is not to be seen without marks.
+func says(lines []line) bool {
+	return slices.ContainsFunc(lines, func(l line) bool { return l.text != "" })
+}
+
+// programWrote are the words of programs among wrote.
+var programWrote = []string{"wrote", "schrieb", "schreef", "skrev", "skreiv", "a écrit", "escribió", "ha scritto", "escreveu", "napisał", "napsal",
+	"kirjoitti", "пишет", "написал", "yazdı", "írta", "写道", "寫道"}
+
+// markedBelow tells whether the next line that says anything is behind a quote mark.
+func markedBelow(lines []line, i int) bool {
+	for _, l := range lines[i+1:] {
+		if l.text != "" {
+			return quoteMark(l.text) != 0
+		}
+	}
+	return true
+}
+
+// hasTime tells whether a line holds a time of day.
+func hasTime(s string) bool {
+	for i := 1; i+2 < len(s); i++ {
+		if s[i] == ':' && digit(s[i-1]) && digit(s[i+1]) && digit(s[i+2]) {
+			return true
+		}
+	}
+	return false
+}
 
 // introduces tells whether a line says that what follows was written by somebody.
 func introduces(s string) bool {

@@ -37,3 +37,24 @@ func TestForwards(t *testing.T) {
 		})
 	}
 }
+
+// TestAnswersWithoutMarks: programs of Yahoo, Zoho and telephones put no marks before what they quote; all who answer one letter
+// have it in common.
+func TestAnswersWithoutMarks(t *testing.T) {
+	for _, line := range []string{
+		"On Saturday, June 6, 2026 9:22 AM, Bob Lindqvist <bob.lindqvist@quarry.example> wrote:",
+		"---- On Sat, 06 Jun 2026 09:22:36 +0200 Bob Lindqvist <bob.lindqvist@quarry.example> wrote ----",
+		"Bob Lindqvist <bob.lindqvist@quarry.example> schrieb:",
+	} {
+		f, l := newFilter(t), newLanguage()
+		letter := strings.Join(l.text(60), " ")
+		for n := range 20 {
+			raw := fmt.Sprintf("From: p%d@h%[1]d.example\r\nMessage-ID: <a%[1]d@h%[1]d.example>\r\nIn-Reply-To: <l@quarry.example>\r\nSubject: Re: volumes\r\n\r\n%[2]s\r\n\r\n%[3]s\r\n\r\n%[4]s\r\n",
+				n, strings.Join(l.text(25), " "), line, letter)
+			env := &Envelope{Sender: fmt.Sprintf("p%d@h%[1]d.example", n), Recipients: []string{"bob.lindqvist@quarry.example"}, Time: time.Unix(1e9+int64(n), 0)}
+			if v := f.Check(context.Background(), env, []byte(raw)).Verdict; v.Kind != Clean {
+				t.Errorf("answer %d below %q: %+v", n, line, v)
+			}
+		}
+	}
+}
