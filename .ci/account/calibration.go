@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -19,48 +20,80 @@ var bands = []struct {
 // levels are the sigmas whose shares are counted.
 var levels = []float64{1, 2, 2.5, 3}
 
+// draws is how often the messages that are stored are drawn anew: one draw of 400 has any share from 0.06 to 0.65 % beyond 3 sigma.
+const draws = 12
+
 // calibration prints what share of unrelated mail reaches each sigma, by what is stored and by length.
 func calibration(sides []side) {
 	fmt.Println("unrelated mail that reaches sigma, % (true: 1 15.87, 2 2.28, 2.5 0.62, 3 0.13)")
 	for _, n := range []int{100, 400} {
-		report(fmt.Sprint(n, " messages of the same half stored"), sides, func(s *side) (stored, probes []*store.Trace) {
-			all := unrelated(s.judged)
-			rand.New(rand.NewPCG(1, uint64(n))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			return all[:n], all[n:]
-		})
+		report(fmt.Sprintf("%d messages of the same half stored, of %d draws the mean (and least to most)", n, draws), draws, sides,
+			func(s *side, draw int) (stored, probes []*store.Trace) {
+				all := unrelated(s.judged)
+				rand.New(rand.NewPCG(uint64(draw+1), uint64(n))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				return all[:n], all[n:]
+			})
 	}
 	for _, n := range []int{1000, 100_000} {
-		report(fmt.Sprint(n, " texts of a Markov chain over the other half stored"), sides, func(s *side) (stored, probes []*store.Trace) {
+		report(fmt.Sprint(n, " texts of a Markov chain over the other half stored"), 1, sides, func(s *side, _ int) (stored, probes []*store.Trace) {
 			return newMarkov(s.fitted).texts(n), unrelated(s.judged)
 		})
 	}
 	fmt.Println()
 }
 
-func report(title string, sides []side, split func(*side) (stored, probes []*store.Trace)) {
-	counts := map[string][]tally{}
-	for i := range sides {
-		stored, probes := split(&sides[i])
-		s := sides[i].open()
-		for k, t := range stored {
-			s.Count(t, unique(k))
+// report prints the shares of so many draws together.
+func report(title string, draws int, sides []side, split func(*side, int) (stored, probes []*store.Trace)) {
+	counts := map[string][]drawn{} // by band and level
+	for _, b := range bands {
+		for range levels {
+			counts[b.name] = append(counts[b.name], make(drawn, draws))
 		}
-		for _, t := range probes {
-			sigma, band := s.Judge(t, unique(-1)).Sigma, bandOf(t)
-			if counts[band] == nil {
-				counts[band] = make([]tally, len(levels))
+	}
+	for draw := range draws {
+		for i := range sides {
+			stored, probes := split(&sides[i], draw)
+			s := sides[i].open()
+			for k, t := range stored {
+				s.Count(t, unique(k))
 			}
-			for l, level := range levels {
-				counts[band][l].add(sigma >= level)
+			for _, t := range probes {
+				sigma, band := s.Judge(t, unique(-1)).Sigma, bandOf(t)
+				for l, level := range levels {
+					counts[band][l][draw].add(sigma >= level)
+				}
 			}
 		}
 	}
 	fmt.Printf("  %s\n", title)
 	for _, b := range bands {
-		if c := counts[b.name]; c != nil {
-			fmt.Printf("    %-11s %5d messages  1: %-24v 2: %-22v 2.5: %-22v 3: %v\n", b.name, c[0].of, c[0], c[1], c[2], c[3])
-		}
+		c := counts[b.name]
+		fmt.Printf("    %-11s %5d messages  1: %-24v 2: %-22v 2.5: %-22v 3: %v\n", b.name, c[0].all().of/draws, c[0], c[1], c[2], c[3])
 	}
+}
+
+// drawn are the tallies of some draws of the same messages.
+type drawn []tally
+
+func (d drawn) all() (sum tally) {
+	for _, t := range d {
+		sum.n, sum.of = sum.n+t.n, sum.of+t.of
+	}
+	return sum
+}
+
+// String is the share of all in per cent, with the least and the most of the draws, or as that of a tally where there is one.
+func (d drawn) String() string {
+	if len(d) == 1 {
+		return d[0].String()
+	}
+	least, most := math.Inf(1), 0.0
+	for _, t := range d {
+		share := 100 * float64(t.n) / float64(t.of)
+		least, most = min(least, share), max(most, share)
+	}
+	sum := d.all()
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", 100*float64(sum.n)/float64(sum.of), least, most)
 }
 
 func bandOf(t *store.Trace) string {
