@@ -19,6 +19,7 @@ import (
 	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/cmd/spamsim/internal/demo"
 	"spamsim/milter/filter"
+	"spamsim/store"
 )
 
 func newDemo(a *app) *cobra.Command {
@@ -47,6 +48,9 @@ func (a *app) demo(ctx context.Context, seed uint64, pace time.Duration) (err er
 	defer func() { err = firstError(err, os.RemoveAll(dir)) }()
 	conf, err := demoConfig(dir)
 	if err != nil {
+		return err
+	}
+	if err := keyStore(conf.Store.Path); err != nil {
 		return err
 	}
 	d, err := startDaemon(conf, slog.New(slog.DiscardHandler))
@@ -78,6 +82,15 @@ func demoConfig(dir string) (*config.Loaded, error) {
 	conf.SMTP.NextHop = "maildir:" + filepath.Join(dir, "mail")
 	conf.Store.Path = filepath.Join(dir, "spamsim.db")
 	return conf, nil
+}
+
+// keyStore makes the demonstration's store with a key that is no secret, so that two runs show the same figures.
+func keyStore(path string) error {
+	s, err := store.Open(path, store.Options{Key: scratchKey})
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // A show sends mail and tells what became of it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
@@ -33,5 +34,36 @@ func TestFiguresInReadme(t *testing.T) {
 	}
 	if got, want := shape(table), shape(r.Markdown()); !slices.Equal(got, want) {
 		t.Errorf("the README has\n%s\nthe command prints\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestTranscriptInReadme: what the README shows of the demonstration's output are lines of it.
+func TestTranscriptInReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, ok := strings.Cut(string(readme), "From its output:\n")
+	shown, _, end := strings.Cut(shown, "\n## ")
+	if !ok || !end {
+		t.Fatal("no transcript where it was")
+	}
+	var out bytes.Buffer
+	if err := (&app{stdout: &out}).demo(t.Context(), 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	printed, n := strings.Split(out.String(), "\n"), 0
+	for line := range strings.Lines(shown) {
+		line = strings.TrimPrefix(strings.TrimRight(line, "\n"), "    ")
+		if line == "" || strings.TrimSpace(line) == "..." {
+			continue
+		}
+		n++
+		if !slices.Contains(printed, line) {
+			t.Errorf("the demonstration does not print %q", line)
+		}
+	}
+	if n < 12 {
+		t.Errorf("the transcript has %d lines", n)
 	}
 }
