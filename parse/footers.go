@@ -128,7 +128,7 @@ func footerAbove(lines []line, cut int) int {
 		if lines[i].kind != Body || s == "--" || n > maxTailLines+1 || size > maxTailBytes {
 			return best
 		}
-		if rule(s) && heads(lines[i+1:cut], n) {
+		if rule(s) && heads(lines[i+1:cut], n) || glued(s) {
 			return i
 		}
 		if notes := said.begins(s, n); notes || opens(s) {
@@ -154,6 +154,13 @@ func heads(below []line, n int) bool {
 		address = address || strings.Contains(low, "http") || strings.Contains(low, "www.") || strings.Contains(low, "@")
 	}
 	return address && n <= 8 && narrow(below)
+}
+
+// glued tells whether a line is a rule and the footer that it heads in one: where base64 text has lines that end in LF alone, sendmail
+// drops their ends as it makes 8bit of it.
+func glued(s string) bool {
+	text := strings.TrimLeft(s, "_")
+	return len(s)-len(text) >= 20 && hasAny(strings.ToLower(text), ruled)
 }
 
 // narrow tells whether lines are as narrow as those of a signature, and all together at most 400 octets.

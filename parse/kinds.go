@@ -87,7 +87,7 @@ func joinLines(s string, lines []line) []Block {
 //   - Quotes of 40 words or more, with their headers, become Body where there is no other, where Body has fewer than 5 words
 //     and no quote is the marked lines of a reply below who wrote them ("+1" to a long announcement is not
 //     that announcement), or too little beside quotes none of which is introduced as one ("On Monday, Bob
-//     wrote:", "-----Original Message-----").
+//     wrote:", "-----Original Message-----"). The footers that end them stay footers.
 //   - Signatures of 40 words or more become Body where Body, with the quotes that have become Body, is
 //     too little beside them; and so do footers, but for what is plainly a legal notice: many a letter of
 //     three words has one below; and the headers of quotes.
@@ -95,27 +95,20 @@ func joinLines(s string, lines []line) []Block {
 // So a one-line reply above a long quote stays what it is, and a list's footer below a mere "Thanks!"
 // is not taken for what it says. A character of an unspaced script is a word.
 func settleKinds(blocks []Block, answers bool) []Block {
-	var n [Head + 1]int
-	introduced, answered := false, false
-	for _, b := range blocks {
-		if b.Kind != Body && (b.Kind != Footer || !plainly(b.Text)) {
-			n[b.Kind] += countWords(b.Text, math.MaxInt)
-			introduced = introduced || answers && (b.Kind == Head || b.Kind == Quote && introduction(b.Text))
-			answered = answered || b.Kind == Quote && attribution(b.Text)
-		}
-	}
+	n := wordsOf(blocks)
 	if max(n[Quote]+n[Head], n[Signature], n[Footer]) < worthHiding {
 		return blocks
 	}
-	body := 0
+	introduced, answered := false, false
 	for _, b := range blocks {
-		if b.Kind == Body {
-			body += countWords(b.Text, n[Quote]+n[Signature]+n[Footer]+n[Head]) // more makes no difference
-		}
+		introduced = introduced || answers && (b.Kind == Head || b.Kind == Quote && introduction(b.Text))
+		answered = answered || b.Kind == Quote && attribution(b.Text)
 	}
+	body := bodyWords(blocks, n)
 	if n[Quote]+n[Head] >= worthHiding && (body == 0 || body < 5 && !answered || !introduced && little(body, n[Quote])) {
-		become(blocks, Quote)
-		body += n[Quote]
+		blocks = quotesBecome(blocks)
+		n = wordsOf(blocks)
+		body = bodyWords(blocks, n)
 	}
 	for _, k := range [...]Kind{Signature, Footer, Head} {
 		if n[k] >= worthHiding && little(body, n[k]) {
@@ -123,6 +116,26 @@ func settleKinds(blocks []Block, answers bool) []Block {
 		}
 	}
 	return blocks
+}
+
+// wordsOf counts the words of each kind that a sender could hide in: not Body, nor what is plainly a legal notice.
+func wordsOf(blocks []Block) (n [Head + 1]int) {
+	for _, b := range blocks {
+		if b.Kind != Body && (b.Kind != Footer || !plainly(b.Text)) {
+			n[b.Kind] += countWords(b.Text, math.MaxInt)
+		}
+	}
+	return n
+}
+
+// bodyWords counts the words of Body, or as many as all others together.
+func bodyWords(blocks []Block, n [Head + 1]int) (body int) {
+	for _, b := range blocks {
+		if b.Kind == Body {
+			body += countWords(b.Text, n[Quote]+n[Signature]+n[Footer]+n[Head])
+		}
+	}
+	return body
 }
 
 // worthHiding is the number of words from which a text can be judged, so that a sender may gain from hiding it.
@@ -137,6 +150,24 @@ func become(blocks []Block, k Kind) {
 			blocks[i].Kind = Body
 		}
 	}
+}
+
+// quotesBecome makes Body of the quotes, but for the footers that end them: the list's is below each letter that is answered on it.
+func quotesBecome(blocks []Block) []Block {
+	out := make([]Block, 0, len(blocks))
+	for _, b := range blocks {
+		if b.Kind != Quote {
+			out = append(out, b)
+			continue
+		}
+		lines := splitLines(b.Text)
+		for i := range lines {
+			lines[i].text = strings.TrimLeft(lines[i].text, "> ")
+		}
+		markFooters(lines)
+		out = append(out, joinLines(b.Text, lines)...)
+	}
+	return out
 }
 
 // countWords counts, up to a limit, what white space separates and holds a letter or digit, so that an

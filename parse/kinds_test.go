@@ -31,6 +31,8 @@ func TestCutBlocks(t *testing.T) {
 		{"signature", "yes\n-- \nBob\n", "BSS"},
 		{"signature above quote", "yes\n--\nBob\n\n> q\n", "BSSSQ"},
 		{"mailman", "yes\n\n_______________________________________________\nX mailing list\nX@lists.example\n", "BBFFF"},
+		{"mailman in one line", "yes\n\n______________________X mailing listhttps://x.example/mailman/listinfo/x\n", "BBF"},
+		{"line to write on", "yes\n______________________ name of the owner\n", "BB"},
 		{"two footers", "yes\n--\nBob\n-------------------\nThis sf.net email is sponsored by: X\n_______________\nX mailing list\n", "BSSFFFF"},
 		{"apache", "yes\n-----------\nTo unsubscribe, e-mail: a-unsubscribe@x.example\nFor additional commands, e-mail: b\n", "BFFF"},
 		{"footer below a mark", "yes\n_____________\nDo You Yahoo!?\n-- \nIrish Linux Users' Group: ilug@linux.ie\n", "BFFFF"},
@@ -174,10 +176,25 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
+// TestQuotedFooters: where a quote is what a message says, the list's footer in it is not, unless there is nothing else.
+func TestQuotedFooters(t *testing.T) {
+	const footer = "> ______________\n> X mailing list\n> X@lists.example\n"
+	for _, c := range []struct{ name, in, want string }{
+		{"footer of a list", "thanks\n" + strings.Repeat("> so many words\n", 14) + footer, strings.Repeat("B", 15) + "FFF"},
+		{"opened footer", "thanks\n" + strings.Repeat("> so many words\n", 14) + ">\n> To unsubscribe, write to X\n", strings.Repeat("B", 16) + "F"},
+		{"nothing but a footer", "thanks\n" + footer + strings.Repeat("> so many words\n", 12), strings.Repeat("B", 16)},
+		{"quote that stays one", "thanks\nOn Monday, Bob wrote:\n" + strings.Repeat("> so many words\n", 14) + footer, "B" + strings.Repeat("Q", 18)},
+	} {
+		if got := letters(settleKinds(cutBlocks(c.in), true)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 func FuzzCutBlocks(f *testing.F) {
 	for _, s := range []string{"a\n> b\n-- \nc\n", "On x, y wrote:\n\n: b\n: c\n", "a\n__________\nx mailing list\n", "-----BEGIN PGP SIGNATURE-----\nab\n-----END PGP SIGNATURE-----",
 		"a\n" + legalNotice, "a\nRegards\nb\n> c\n", "a\n--- Forwarded by b\nc ---\n\nd on 01/02/2003 10:00 AM\nTo: e\ncc:\nSubject: f\n\ng\n",
-		"+1\nOn Monday, a wrote:\n" + strings.Repeat("> b c d e\n", 12)} {
+		"+1\nOn Monday, a wrote:\n" + strings.Repeat("> b c d e\n", 12), "a\n> ____________________x mailing list\n" + strings.Repeat("> b c d e\n", 12)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
