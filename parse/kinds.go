@@ -82,12 +82,11 @@ func joinLines(s string, lines []line) []Block {
 
 // settleKinds makes Body of what the kinds would hide: a sender can write "> " or "-- " before any text.
 // Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared. answers is that
-// the message says to answer another one; the words that introduce a quote count in such a message alone.
+// the message says to answer another one.
 //
-//   - Quotes of 40 words or more, with their headers, become Body where there is no other, where Body has fewer than 5 words
-//     and no quote is the marked lines of a reply below who wrote them ("+1" to a long announcement is not
-//     that announcement), or too little beside quotes none of which is introduced as one ("On Monday, Bob
-//     wrote:", "-----Original Message-----"). The footers that end them stay footers.
+//   - Quotes of 40 words or more, with their headers, become Body where there is no other, where it is too little in a message
+//     that does not say to be an answer, or fewer than 5 words above a quote without marks ("fyi"; while "+1" to a long
+//     announcement is not that announcement). The footers that end them stay footers.
 //   - Signatures of 40 words or more become Body where Body, with the quotes that have become Body, is
 //     too little beside them; and so do footers, but for what is plainly a legal notice: many a letter of
 //     three words has one below; and the headers of quotes.
@@ -99,13 +98,8 @@ func settleKinds(blocks []Block, answers bool) []Block {
 	if max(n[Quote]+n[Head], n[Signature], n[Footer]) < worthHiding {
 		return blocks
 	}
-	introduced, answered := false, false
-	for _, b := range blocks {
-		introduced = introduced || answers && (b.Kind == Head || b.Kind == Quote && introduction(b.Text))
-		answered = answered || b.Kind == Quote && attribution(b.Text)
-	}
 	body := bodyWords(blocks, n)
-	if n[Quote]+n[Head] >= worthHiding && (body == 0 || body < 5 && !answered || !introduced && little(body, n[Quote])) {
+	if n[Quote]+n[Head] >= worthHiding && (body == 0 || body < 5 && !marked(blocks) || !answers && little(body, n[Quote])) {
 		blocks = quotesBecome(blocks)
 		n = wordsOf(blocks)
 		body = bodyWords(blocks, n)

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -137,33 +138,37 @@ const legalNotice = "This message is confidential and may be privileged. If you 
 func TestSettleKinds(t *testing.T) {
 	many := strings.Repeat("> so many words\n", 50)
 	for _, c := range []struct {
-		name, in string
-		body     bool // all is Body
+		name, in     string
+		body, silent bool // all is Body: in a message that says to be an answer, and in one that does not
 	}{
-		{"all quoted", many, true},
-		{"few words above", "hi there\n" + many, true},
-		{"few words above, introduced", "+1\nOn Monday, Bob wrote:\n" + many, false},
-		{"nothing above, introduced", "On Monday, Bob wrote:\n" + many, true},
-		{"few words above what is passed on", "hi there\n-----Original Message-----\nFrom: Bob\nSubject: x\n\n" + strings.Repeat("so many words\n", 50), false},
-		{"few words above a header of many", "hi there\n-----Original Message-----\nFrom: Bob\nTo: " + strings.Repeat("many@x.example\n", 37) + "Subject: x\n", true},
-		{"a line above, introduced", "I do not think so at all\nOn Monday, Bob wrote:\n" + many, false},
-		{"a line above", "I do not think so at all\n" + many, true},
-		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, true},
-		{"a fair share above", strings.Repeat("word ", 40) + "\n" + many, false},
-		{"all below a signature mark", "Hello\n-- \n" + strings.Repeat("one two three four\n", 12), true},
-		{"all below a rule", "Hello\n____________\nto unsubscribe\n" + strings.Repeat("one two three four\n", 12), true},
-		{"thanks and notice", "Thanks!\n\n" + legalNotice, false},
-		{"thanks and much behind few words of a notice", "Thanks!\n\n" + legalNotice + strings.Repeat("one two three four five six seven eight nine ten\n", 10), true},
-		{"thanks and half a notice", "Thanks!\n\n" + strings.Repeat("This is confidential; notify the sender of errors, and delete it.\n", 4), true},
-		{"thanks and a notice of few words", "Thanks!\n\n" + strings.Repeat("This is confidential and privileged; notify the sender of errors, and delete it.\n", 4), false},
-		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", false},
+		{"all quoted", many, true, true},
+		{"few words above", "hi there\n" + many, false, true},
+		{"few words above colons", "hi there\n" + strings.ReplaceAll(many, ">", ":"), false, true},
+		{"few words above no marks", "hi there\nOn Monday 10:30 Bob wrote:\n" + strings.ReplaceAll(many, "> ", ""), true, true},
+		{"few words above, introduced", "+1\nOn Monday, Bob wrote:\n" + many, false, true},
+		{"nothing above, introduced", "On Monday, Bob wrote:\n" + many, true, true},
+		{"few words above what is passed on", "hi there\n-----Original Message-----\nFrom: Bob\nSubject: x\n\n" + strings.Repeat("so many words\n", 50), false, false},
+		{"few words above a header of many", "hi there\n-----Original Message-----\nFrom: Bob\nTo: " + strings.Repeat("many@x.example\n", 37) + "Subject: x\n", true, true},
+		{"a line above, introduced", "I do not think so at all\nOn Monday, Bob wrote:\n" + many, false, true},
+		{"a line above", "I do not think so at all\n" + many, false, true},
+		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, false, true},
+		{"a fair share above", strings.Repeat("word ", 40) + "\n" + many, false, false},
+		{"all below a signature mark", "Hello\n-- \n" + strings.Repeat("one two three four\n", 12), true, true},
+		{"all below a rule", "Hello\n____________\nto unsubscribe\n" + strings.Repeat("one two three four\n", 12), true, true},
+		{"thanks and notice", "Thanks!\n\n" + legalNotice, false, false},
+		{"thanks and much behind few words of a notice", "Thanks!\n\n" + legalNotice + strings.Repeat("one two three four five six seven eight nine ten\n", 10), true, true},
+		{"thanks and half a notice", "Thanks!\n\n" + strings.Repeat("This is confidential; notify the sender of errors, and delete it.\n", 4), true, true},
+		{"thanks and a notice of few words", "Thanks!\n\n" + strings.Repeat("This is confidential and privileged; notify the sender of errors, and delete it.\n", 4), false, false},
+		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", false, false},
 	} {
-		all := true
-		for _, b := range settleKinds(cutBlocks(c.in), true) {
-			all = all && b.Kind == Body
-		}
-		if all != c.body {
-			t.Errorf("%s: all is Body: %v, want %v", c.name, all, c.body)
+		for answers, want := range map[bool]bool{true: c.body, false: c.silent} {
+			all := true
+			for _, b := range settleKinds(cutBlocks(c.in), answers) {
+				all = all && b.Kind == Body
+			}
+			if all != want {
+				t.Errorf("%s, an answer %v: all is Body: %v, want %v", c.name, answers, all, want)
+			}
 		}
 	}
 }
@@ -182,10 +187,11 @@ func TestQuotedFooters(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"footer of a list", "thanks\n" + strings.Repeat("> so many words\n", 14) + footer, strings.Repeat("B", 15) + "FFF"},
 		{"opened footer", "thanks\n" + strings.Repeat("> so many words\n", 14) + ">\n> To unsubscribe, write to X\n", strings.Repeat("B", 16) + "F"},
-		{"nothing but a footer", "thanks\n" + footer + strings.Repeat("> so many words\n", 12), strings.Repeat("B", 16)},
-		{"quote that stays one", "thanks\nOn Monday, Bob wrote:\n" + strings.Repeat("> so many words\n", 14) + footer, "B" + strings.Repeat("Q", 18)},
+		{"footer above the rest", "thanks\n" + footer + strings.Repeat("> so many words\n", 12), strings.Repeat("B", 16)},
+		{"all of it a footer", "thanks\n> ______________\n> to unsubscribe\n" + strings.Repeat("> so many words\n", 13), strings.Repeat("B", 16)},
+		{"quote that stays one", strings.Repeat("word ", 12) + "\n" + strings.Repeat("> so many words\n", 14) + footer, "B" + strings.Repeat("Q", 17)},
 	} {
-		if got := letters(settleKinds(cutBlocks(c.in), true)); got != c.want {
+		if got := letters(settleKinds(cutBlocks(c.in), false)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -209,18 +215,25 @@ func FuzzCutBlocks(f *testing.F) {
 		if all.String() != s && strings.TrimSpace(s) != "" {
 			t.Errorf("blocks of %q join to %q", s, all.String())
 		}
-		var n [Head + 1]int
-		answered := false
-		for _, b := range settleKinds(blocks, true) {
-			answered = answered || b.Kind == Quote && attribution(b.Text)
-			if words := countWords(b.Text, len(s)); b.Kind != Footer || !plainly(b.Text) {
-				n[b.Kind] += words
-			} else if words > perLegal*len(legal[0]) {
-				t.Errorf("%q hides %d words in a legal notice", s, words)
-			}
-		}
-		if n[Quote] >= worthHiding && (n[Body] == 0 || n[Body] < 5 && !answered) || max(n[Signature], n[Footer], n[Head]) >= worthHiding && n[Body] < fewWords {
-			t.Errorf("%q hides: words by kind %v", s, n)
+		for _, answers := range []bool{true, false} {
+			checkHidden(t, s, settleKinds(slices.Clone(blocks), answers), answers)
 		}
 	})
+}
+
+// checkHidden fails where a text that is worth it is no Body though there is too little of that.
+func checkHidden(t *testing.T, s string, blocks []Block, answers bool) {
+	t.Helper()
+	var n [Head + 1]int
+	for _, b := range blocks {
+		if words := countWords(b.Text, len(s)); b.Kind != Footer || !plainly(b.Text) {
+			n[b.Kind] += words
+		} else if words > perLegal*len(legal[0]) {
+			t.Errorf("%q hides %d words in a legal notice", s, words)
+		}
+	}
+	quoted := n[Body] == 0 || n[Body] < 5 && !marked(blocks) || n[Body] < fewWords && !answers
+	if n[Quote] >= worthHiding && quoted || max(n[Signature], n[Footer], n[Head]) >= worthHiding && n[Body] < fewWords {
+		t.Errorf("%q, an answer %v, hides: words by kind %v", s, answers, n)
+	}
 }

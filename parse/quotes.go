@@ -178,29 +178,13 @@ func hasAny(s string, words []string) bool {
 	return false
 }
 
-// attribution tells whether a quote is that of a reply: lines with quote marks below a line that says who wrote them.
-func attribution(quote string) bool {
-	head := quote[:min(len(quote), 2000)]
-	if !strings.Contains(head, "\n>") {
-		return false
-	}
-	lines := splitLines(head)
-	for i := range lines {
-		if lines[i].text != "" {
-			return introduces(lines[i].text) || opensIntroduction(lines[i].text) && i+1 < len(lines) && introduces(lines[i+1].text)
+// marked tells whether the lines of a quote are behind quote marks: one of its first three, above which may be who wrote it.
+func marked(blocks []Block) bool {
+	return slices.ContainsFunc(blocks, func(b Block) bool {
+		if b.Kind != Quote {
+			return false
 		}
-	}
-	return false
-}
-
-// introduction tells whether a quote begins with a line that introduces it.
-func introduction(quote string) bool {
-	lines := splitLines(quote[:min(len(quote), 2000)])
-	for i := range lines {
-		if lines[i].text != "" {
-			return introduces(lines[i].text) ||
-				opensIntroduction(lines[i].text) && i+1 < len(lines) && introduces(lines[i+1].text)
-		}
-	}
-	return false
+		lines := slices.DeleteFunc(splitLines(b.Text[:min(len(b.Text), 2000)]), func(l line) bool { return l.text == "" })
+		return slices.ContainsFunc(lines[:min(len(lines), 3)], func(l line) bool { return quoteMark(l.text) != 0 })
+	})
 }
