@@ -9,23 +9,33 @@ import (
 // which they word in the language of their user: "Re", "Fwd", "AW", "Antwort", "Doorsturen", "回复".
 const longestMark = 10
 
-// answers tells whether a message says that it answers another one or passes it on: by the fields of RFC 5322 section 3.6.4, or
-// by a word with a colon before its subject, behind the name of a list in brackets or not.
-func answers(m *Message) bool {
+// An answer is how a message says that it answers another one or passes it on.
+type answer int
+
+const (
+	noAnswer  answer = iota
+	bySubject        // by a word with a colon before its subject, behind the name of a list in brackets or not
+	byFields         // by In-Reply-To or References (RFC 5322, section 3.6.4), which mail programs write
+)
+
+func answers(m *Message) answer {
 	for _, f := range m.Fields {
 		if strings.EqualFold(f.Name, "In-Reply-To") || strings.EqualFold(f.Name, "References") {
-			return true
+			return byFields
 		}
 	}
 	s := m.Subject
 	for strings.HasPrefix(s, "[") {
 		_, behind, ok := strings.Cut(s, "]")
 		if !ok {
-			return false
+			return noAnswer
 		}
 		s = strings.TrimSpace(behind)
 	}
-	return marks(s)
+	if marks(s) {
+		return bySubject
+	}
+	return noAnswer
 }
 
 // marks tells whether a subject begins with such a word, "Re:", "Re[2]:" or "Re :".

@@ -6,21 +6,21 @@ import (
 )
 
 func TestAnswers(t *testing.T) {
-	for head, want := range map[string]bool{
-		"Subject: Re: a\n":                        true,
-		"Subject: RE[2]: a\n":                     true,
-		"Subject: Antwort: a\n":                   true,
-		"Subject: [list] [sub] Fwd: a\n":          true,
-		"Subject: =?utf-8?B?5Zue5aSN77yaYQ==?=\n": true,
-		"Subject: a\nin-reply-to: <a@b>\n":        true,
-		"References: <a@b>\n":                     true,
-		"Subject: \n":                             false,
-		"Subject: a re: b\nX-References: a\n":     false,
-		"Subject: : a\n":                          false,
-		"Subject: Re a\n":                         false,
-		"Subject: [re: a\n":                       false,
-		"Subject: Congratulations: a\n":           false,
-		"Subject: $$$: a\n":                       false,
+	for head, want := range map[string]answer{
+		"Subject: Re: a\n":                        bySubject,
+		"Subject: RE[2]: a\n":                     bySubject,
+		"Subject: Antwort: a\n":                   bySubject,
+		"Subject: [list] [sub] Fwd: a\n":          bySubject,
+		"Subject: =?utf-8?B?5Zue5aSN77yaYQ==?=\n": bySubject,
+		"Subject: a\nin-reply-to: <a@b>\n":        byFields,
+		"References: <a@b>\n":                     byFields,
+		"Subject: \n":                             noAnswer,
+		"Subject: a re: b\nX-References: a\n":     noAnswer,
+		"Subject: : a\n":                          noAnswer,
+		"Subject: Re a\n":                         noAnswer,
+		"Subject: [re: a\n":                       noAnswer,
+		"Subject: Congratulations: a\n":           noAnswer,
+		"Subject: $$$: a\n":                       noAnswer,
 	} {
 		if got := answers(Parse([]byte(head+"\nbody\n"), Limits{})); got != want {
 			t.Errorf("%q: %v, want %v", head, got, want)

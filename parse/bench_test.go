@@ -62,7 +62,7 @@ func BenchmarkCutBlocks(b *testing.B) {
 	b.SetBytes(int64(len(s)))
 	b.ReportAllocs()
 	for b.Loop() {
-		settleKinds(cutBlocks(s), true)
+		settleKinds(cutBlocks(s), byFields)
 	}
 }
 

@@ -81,31 +81,31 @@ func joinLines(s string, lines []line) []Block {
 }
 
 // settleKinds makes Body of what the kinds would hide: a sender can write "> " or "-- " before any text.
-// Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared. answers is that
-// the message says to answer another one.
+// Too little Body is fewer than 12 words, or fewer than a tenth of all that is compared; how is how the message says that it
+// answers another one.
 //
-//   - Quotes of 40 words or more, with their headers, become Body where there is no other, where it is too little in a message
-//     that does not say to be an answer, or fewer than 5 words above a quote without marks ("fyi"; while "+1" to a long
-//     announcement is not that announcement). The footers that end them stay footers.
+//   - Quotes of 40 words or more, with their headers, become Body where there is no other, or too little in a message that does
+//     not say to be an answer, or fewer than 5 words in one that says so by its subject alone, above a quote without marks
+//     ("Fwd: x", "fyi"; while "+1" to a long announcement is not that announcement). The footers that end them stay footers.
 //   - Signatures of 40 words or more become Body where Body, with the quotes that have become Body, is
 //     too little beside them; and so do footers, but for what is plainly a legal notice: many a letter of
-//     three words has one below; and the headers of quotes.
+//     three words has one below; and the headers of quotes, unless fields say that it is an answer, and it says anything.
 //
 // So a one-line reply above a long quote stays what it is, and a list's footer below a mere "Thanks!"
 // is not taken for what it says. A character of an unspaced script is a word.
-func settleKinds(blocks []Block, answers bool) []Block {
+func settleKinds(blocks []Block, how answer) []Block {
 	n := wordsOf(blocks)
 	if max(n[Quote]+n[Head], n[Signature], n[Footer]) < worthHiding {
 		return blocks
 	}
 	body := bodyWords(blocks, n)
-	if n[Quote]+n[Head] >= worthHiding && (body == 0 || body < 5 && !marked(blocks) || !answers && little(body, n[Quote])) {
+	if n[Quote]+n[Head] >= worthHiding && (body == 0 || body < 5 && how != byFields && !marked(blocks) || how == noAnswer && little(body, n[Quote])) {
 		blocks = quotesBecome(blocks)
 		n = wordsOf(blocks)
 		body = bodyWords(blocks, n)
 	}
 	for _, k := range [...]Kind{Signature, Footer, Head} {
-		if n[k] >= worthHiding && little(body, n[k]) {
+		if n[k] >= worthHiding && little(body, n[k]) && (k != Head || how != byFields || body == 0) {
 			become(blocks, k)
 		}
 	}

@@ -137,37 +137,39 @@ const legalNotice = "This message is confidential and may be privileged. If you 
 
 func TestSettleKinds(t *testing.T) {
 	many := strings.Repeat("> so many words\n", 50)
+	const never = noAnswer - 1
 	for _, c := range []struct {
-		name, in     string
-		body, silent bool // all is Body: in a message that says to be an answer, and in one that does not
+		name, in string
+		most     answer // as which all is Body, and as what is less of one, too
 	}{
-		{"all quoted", many, true, true},
-		{"few words above", "hi there\n" + many, false, true},
-		{"few words above colons", "hi there\n" + strings.ReplaceAll(many, ">", ":"), false, true},
-		{"few words above no marks", "hi there\nOn Monday 10:30 Bob wrote:\n" + strings.ReplaceAll(many, "> ", ""), true, true},
-		{"few words above, introduced", "+1\nOn Monday, Bob wrote:\n" + many, false, true},
-		{"nothing above, introduced", "On Monday, Bob wrote:\n" + many, true, true},
-		{"few words above what is passed on", "hi there\n-----Original Message-----\nFrom: Bob\nSubject: x\n\n" + strings.Repeat("so many words\n", 50), false, false},
-		{"few words above a header of many", "hi there\n-----Original Message-----\nFrom: Bob\nTo: " + strings.Repeat("many@x.example\n", 37) + "Subject: x\n", true, true},
-		{"a line above, introduced", "I do not think so at all\nOn Monday, Bob wrote:\n" + many, false, true},
-		{"a line above", "I do not think so at all\n" + many, false, true},
-		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, false, true},
-		{"a fair share above", strings.Repeat("word ", 40) + "\n" + many, false, false},
-		{"all below a signature mark", "Hello\n-- \n" + strings.Repeat("one two three four\n", 12), true, true},
-		{"all below a rule", "Hello\n____________\nto unsubscribe\n" + strings.Repeat("one two three four\n", 12), true, true},
-		{"thanks and notice", "Thanks!\n\n" + legalNotice, false, false},
-		{"thanks and much behind few words of a notice", "Thanks!\n\n" + legalNotice + strings.Repeat("one two three four five six seven eight nine ten\n", 10), true, true},
-		{"thanks and half a notice", "Thanks!\n\n" + strings.Repeat("This is confidential; notify the sender of errors, and delete it.\n", 4), true, true},
-		{"thanks and a notice of few words", "Thanks!\n\n" + strings.Repeat("This is confidential and privileged; notify the sender of errors, and delete it.\n", 4), false, false},
-		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", false, false},
+		{"all quoted", many, byFields},
+		{"few words above", "hi there\n" + many, noAnswer},
+		{"few words above colons", "hi there\n" + strings.ReplaceAll(many, ">", ":"), noAnswer},
+		{"few words above no marks", "hi there\nOn Monday 10:30 Bob wrote:\n" + strings.ReplaceAll(many, "> ", ""), bySubject},
+		{"few words above, introduced", "+1\nOn Monday, Bob wrote:\n" + many, noAnswer},
+		{"nothing above, introduced", "On Monday, Bob wrote:\n" + many, byFields},
+		{"few words above what is passed on", "hi there\n-----Original Message-----\nFrom: Bob\nSubject: x\n\n" + strings.Repeat("so many words\n", 50), never},
+		{"few words above a header of many", "hi there\n-----Original Message-----\nFrom: Bob\nTo: " + strings.Repeat("many@x.example\n", 37) + "Subject: x\n", bySubject},
+		{"nothing above a header of many", "-----Original Message-----\nFrom: Bob\nTo: " + strings.Repeat("many@x.example\n", 37) + "Subject: x\n", byFields},
+		{"a line above, introduced", "I do not think so at all\nOn Monday, Bob wrote:\n" + many, noAnswer},
+		{"a line above", "I do not think so at all\n" + many, noAnswer},
+		{"twelve words above a long quote", strings.Repeat("word ", 12) + "\n" + many + many, noAnswer},
+		{"a fair share above", strings.Repeat("word ", 40) + "\n" + many, never},
+		{"all below a signature mark", "Hello\n-- \n" + strings.Repeat("one two three four\n", 12), byFields},
+		{"all below a rule", "Hello\n____________\nto unsubscribe\n" + strings.Repeat("one two three four\n", 12), byFields},
+		{"thanks and notice", "Thanks!\n\n" + legalNotice, never},
+		{"thanks and much behind few words of a notice", "Thanks!\n\n" + legalNotice + strings.Repeat("one two three four five six seven eight nine ten\n", 10), byFields},
+		{"thanks and half a notice", "Thanks!\n\n" + strings.Repeat("This is confidential; notify the sender of errors, and delete it.\n", 4), byFields},
+		{"thanks and a notice of few words", "Thanks!\n\n" + strings.Repeat("This is confidential and privileged; notify the sender of errors, and delete it.\n", 4), never},
+		{"thanks and footer", "Thanks!\n______________\nX mailing list\nX@lists.example\n", never},
 	} {
-		for answers, want := range map[bool]bool{true: c.body, false: c.silent} {
+		for how := noAnswer; how <= byFields; how++ {
 			all := true
-			for _, b := range settleKinds(cutBlocks(c.in), answers) {
+			for _, b := range settleKinds(cutBlocks(c.in), how) {
 				all = all && b.Kind == Body
 			}
-			if all != want {
-				t.Errorf("%s, an answer %v: all is Body: %v, want %v", c.name, answers, all, want)
+			if all != (how <= c.most) {
+				t.Errorf("%s, answer %d: all is Body: %v", c.name, how, all)
 			}
 		}
 	}
@@ -175,7 +177,7 @@ func TestSettleKinds(t *testing.T) {
 
 // TestPassedOn: what a few words pass on is what a message says, but for the header that it has there.
 func TestPassedOn(t *testing.T) {
-	blocks := settleKinds(cutBlocks("fyi\n-----Original Message-----\nFrom: Bob\nTo: Ann\n\n"+strings.Repeat("so many words\n", 14)+"From: Ann\nTo: Bob\nSubject: x\n\nwhat\n"), true)
+	blocks := settleKinds(cutBlocks("fyi\n-----Original Message-----\nFrom: Bob\nTo: Ann\n\n"+strings.Repeat("so many words\n", 14)+"From: Ann\nTo: Bob\nSubject: x\n\nwhat\n"), bySubject)
 	if got := letters(blocks); got != "B"+"HHHH"+strings.Repeat("B", 14)+"HHHH"+"B" {
 		t.Error(got)
 	}
@@ -191,7 +193,7 @@ func TestQuotedFooters(t *testing.T) {
 		{"all of it a footer", "thanks\n> ______________\n> to unsubscribe\n" + strings.Repeat("> so many words\n", 13), strings.Repeat("B", 16)},
 		{"quote that stays one", strings.Repeat("word ", 12) + "\n" + strings.Repeat("> so many words\n", 14) + footer, "B" + strings.Repeat("Q", 17)},
 	} {
-		if got := letters(settleKinds(cutBlocks(c.in), false)); got != c.want {
+		if got := letters(settleKinds(cutBlocks(c.in), noAnswer)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -215,14 +217,14 @@ func FuzzCutBlocks(f *testing.F) {
 		if all.String() != s && strings.TrimSpace(s) != "" {
 			t.Errorf("blocks of %q join to %q", s, all.String())
 		}
-		for _, answers := range []bool{true, false} {
-			checkHidden(t, s, settleKinds(slices.Clone(blocks), answers), answers)
+		for how := noAnswer; how <= byFields; how++ {
+			checkHidden(t, s, settleKinds(slices.Clone(blocks), how), how)
 		}
 	})
 }
 
 // checkHidden fails where a text that is worth it is no Body though there is too little of that.
-func checkHidden(t *testing.T, s string, blocks []Block, answers bool) {
+func checkHidden(t *testing.T, s string, blocks []Block, how answer) {
 	t.Helper()
 	var n [Head + 1]int
 	for _, b := range blocks {
@@ -232,8 +234,12 @@ func checkHidden(t *testing.T, s string, blocks []Block, answers bool) {
 			t.Errorf("%q hides %d words in a legal notice", s, words)
 		}
 	}
-	quoted := n[Body] == 0 || n[Body] < 5 && !marked(blocks) || n[Body] < fewWords && !answers
-	if n[Quote] >= worthHiding && quoted || max(n[Signature], n[Footer], n[Head]) >= worthHiding && n[Body] < fewWords {
-		t.Errorf("%q, an answer %v, hides: words by kind %v", s, answers, n)
+	quoted := n[Body] == 0 || n[Body] < 5 && how != byFields && !marked(blocks) || n[Body] < fewWords && how == noAnswer
+	apart := max(n[Signature], n[Footer])
+	if how != byFields || n[Body] == 0 {
+		apart = max(apart, n[Head])
+	}
+	if n[Quote] >= worthHiding && quoted || apart >= worthHiding && n[Body] < fewWords {
+		t.Errorf("%q, answer %d, hides: words by kind %v", s, how, n)
 	}
 }

@@ -89,7 +89,7 @@ func (p *parser) textLeaf(e entity, typ string) reading {
 	}
 	if isHTML(typ) || !declared && looksHTML(text) {
 		var l leafText
-		l.blocks, l.hidden, l.links = htmlText(text, answers(p.m))
+		l.blocks, l.hidden, l.links = htmlText(text, answers(p.m) != noAnswer)
 		return reading{[]leafText{l}, rankOf(typ, rich)}
 	}
 	if strings.TrimSpace(text) == "" {

@@ -58,3 +58,24 @@ func TestAnswersWithoutMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestThanks: a few words above a letter are not that letter, however mail programs quote it: as HTML, they put no marks before it.
+func TestThanks(t *testing.T) {
+	for _, quote := range []string{
+		"On Sat, Jun 6, 2026 at 9:22 AM Bob Lindqvist wrote:<blockquote class=\"gmail_quote\">%s</blockquote>",
+		"<blockquote type=\"cite\">%s</blockquote>",
+		"<div><b>From:</b> Bob Lindqvist<br><b>Sent:</b> Saturday, June 6, 2026 9:22 AM<br><b>To:</b> " + strings.Repeat("Ann Bird &lt;ann@quarry.example&gt;; ", 20) +
+			"<br><b>Subject:</b> volumes</div><p>%s</p>",
+	} {
+		f, l := newFilter(t), newLanguage()
+		letter := strings.Join(l.text(60), " ")
+		for n, own := range []string{"Thanks!", "ok", "Will do", "Great, see you", "+1", "Danke", "Fine with me", "Noted", "Got it", "Thank you so much"} {
+			raw := fmt.Sprintf("From: p%d@h%[1]d.example\r\nMessage-ID: <a%[1]d@h%[1]d.example>\r\nIn-Reply-To: <l@quarry.example>\r\nSubject: Re: volumes\r\n"+
+				"Content-Type: text/html\r\n\r\n<div>%[2]s</div><br>%[3]s\r\n", n, own, fmt.Sprintf(quote, letter))
+			env := &Envelope{Sender: fmt.Sprintf("p%d@h%[1]d.example", n), Recipients: []string{"bob.lindqvist@quarry.example"}, Time: time.Unix(1e9+int64(n), 0)}
+			if v := f.Check(context.Background(), env, []byte(raw)).Verdict; v.Kind != Abstain {
+				t.Errorf("%q above %q: %+v", own, quote, v)
+			}
+		}
+	}
+}
