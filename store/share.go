@@ -114,7 +114,7 @@ func (s *Store) Share(name string, key []byte) (*Share, error) {
 		var incarnation [8]byte
 		rand.Read(incarnation[:])
 		id := mix(s.hash(name)^binary.LittleEndian.Uint64(incarnation[:])) & nodeMask
-		s.shared = newSharing(uint32(id))
+		s.shared = newSharing(uint32(id), s.opts.Now)
 		s.changes.share(nodeKey)
 		s.publishAll()
 	}
@@ -128,9 +128,9 @@ var ErrKey = errors.New("the store was made with another key")
 // nodeMask are the bits of a node's number.
 const nodeMask = 1<<(64-seqBits) - 1
 
-func newSharing(node uint32) *pooled {
+func newSharing(node uint32, now func() time.Time) *pooled {
 	x := &pooled{
-		node: node, now: time.Now, digest: digests{}, values: map[Key][]byte{},
+		node: node, now: now, digest: digests{}, values: map[Key][]byte{},
 		born: map[uint64]uint64{}, local: map[uint64]uint64{}, least: map[uint64]uint64{}, parts: map[uint64]*parts{}, words: map[uint64]remark{},
 		drops: map[uint64]bool{}, linked: map[uint64]bool{}, taught: map[uint64]int{}, fits: map[uint32]*Store{},
 	}

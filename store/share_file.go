@@ -195,7 +195,7 @@ func (s *Store) loadShared(b *bbolt.Bucket) error {
 	if len(node) != 8 {
 		return fmt.Errorf("number of the node: %w", ErrRecord)
 	}
-	x := newSharing(uint32(binary.BigEndian.Uint64(node) & nodeMask))
+	x := newSharing(uint32(binary.BigEndian.Uint64(node)&nodeMask), s.opts.Now)
 	s.shared = x
 	for _, pass := range []func(Key, *reader) error{s.loadSeq, s.loadEntry} {
 		err := b.ForEach(func(key, v []byte) error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"spamsim/nilsimsa"
@@ -126,7 +127,7 @@ func together(all []signed) *portion {
 func (p *portion) unite(o *portion) {
 	p.uniteElements(o)
 	p.tau = min(p.tau, o.tau)
-	p.copies += o.copies
+	p.copies = min(p.copies, math.MaxUint32-o.copies) + o.copies // a node that says too much must not make it nothing
 	p.senders.unite(&o.senders)
 	p.nets.unite(&o.nets)
 	p.rcpts.unite(&o.rcpts)

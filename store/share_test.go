@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -396,5 +397,31 @@ func mustBeReadAlike(t *testing.T, e *Entry) {
 	again.heat = 1
 	if want := portionOf(again).marshal(); !ok || string(back) != string(want) {
 		t.Fatalf("value %x, %v, of the cluster %x", back, ok, want)
+	}
+}
+
+// TestSweepGoesByNow: what is shared expires by the clock that the store was given, not by the machine's, which may leap.
+func TestSweepGoesByNow(t *testing.T) {
+	s := open(t, "", Options{Background: quickBackground(), Now: func() time.Time { return start.Add(time.Hour) }})
+	defer s.Close()
+	p, err := s.Share("a", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Count(traceOf(newWriter(1).text(60)), &Transaction{Message: "m", Time: start})
+	p.Sweep()
+	if n := s.Stats().Clusters; n != 1 {
+		t.Errorf("%d clusters are left", n)
+	}
+}
+
+// TestCopiesOfAllAreBounded: what nodes say together is no more than a counter holds, and never nothing.
+func TestCopiesOfAllAreBounded(t *testing.T) {
+	p := portion{copies: math.MaxUint32 - 1}
+	for range 3 {
+		p.unite(&portion{copies: 2})
+	}
+	if p.copies != math.MaxUint32 {
+		t.Errorf("%d copies", p.copies)
 	}
 }

@@ -55,6 +55,8 @@ type Options struct {
 	// OnDamage lets Open go on with an empty store where the file is damaged: it is told of the name that the file now has
 	// and of what is wrong with it. Nil: Open returns ErrDamaged, and the file stays where it is.
 	OnDamage func(aside string, err error)
+	// Now is the clock by which what nodes share expires, while mail brings its own time; nil: the machine's.
+	Now func() time.Time
 	// CompactEvery is how often it is looked whether most of the file is free, which is then compacted; 0: never.
 	CompactEvery time.Duration
 	OnCompact    func(Compacted) // told of each such compaction; nil: nobody is
@@ -158,6 +160,9 @@ func Open(path string, o Options) (*Store, error) {
 func openStore(path string, o Options) (*Store, error) {
 	if o.Window == 0 {
 		o.Window = 7 * 24 * time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Timeout == 0 {
 		o.Timeout = inUseAfter

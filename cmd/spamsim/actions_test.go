@@ -68,7 +68,7 @@ func TestOverload(t *testing.T) {
 		{"enforce", "tempfail", filter.Envelope{Door: "smtp", QueueID: "4AB"}, filter.Error, "busy", filter.Tag},
 	} {
 		conf := testConfig(t, "mode = \""+c.mode+"\"\n[limits]\noverload = \""+c.overload+"\"\n")
-		j := newJudging(conf, nil, nil, slog.New(slog.DiscardHandler))
+		j := newJudging(conf, nil, nil, nil, slog.New(slog.DiscardHandler))
 		got := j.pass(&c.env, c.kind, c.reason)
 		if got.Action != c.want || (got.Reply != "") != (c.want == filter.TempFail) {
 			t.Errorf("%s, %s, %+v, %v %s: action %d, %q; want %d", c.mode, c.overload, c.env, c.kind, c.reason, got.Action, got.Reply, c.want)

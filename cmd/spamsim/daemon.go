@@ -33,7 +33,8 @@ type door interface {
 // A daemon is everything that serve runs.
 type daemon struct {
 	log     *slog.Logger
-	level   *slog.LevelVar                // of what log writes
+	level   *slog.LevelVar // of what log writes
+	clock   *clock
 	conf    atomic.Pointer[config.Loaded] // in effect
 	store   *store.Store
 	peers   atomic.Pointer[replica.Replica] // nil where there are none
@@ -90,7 +91,7 @@ func begin(at *sockets, conf *config.Loaded, log *slog.Logger) (_ *daemon, err e
 	if err := makeStoreFolder(conf); err != nil {
 		return nil, err
 	}
-	d := &daemon{log: log, level: new(slog.LevelVar), failed: make(chan error, 1)}
+	d := &daemon{log: log, level: new(slog.LevelVar), clock: newClock(log), failed: make(chan error, 1)}
 	d.conf.Store(conf)
 	if err := d.takeStore(conf); err != nil {
 		return nil, err
@@ -130,6 +131,7 @@ func (d *daemon) takeStore(conf *config.Loaded) error {
 		Key:    key,
 		Window: conf.Store.Window.Duration,
 		Limit:  conf.Store.Clusters,
+		Now:    d.clock.now,
 		OnDamage: func(aside string, err error) {
 			d.log.Error("the store is damaged and set aside; mail is judged with an empty one", "aside", aside, "err", err)
 		},
@@ -166,7 +168,7 @@ func (d *daemon) judges() *control.Local {
 	local := localService(conf, d.store)
 	d.service = &relay{now: local, upgrades: make(chan upgradeRequest), ended: make(chan struct{})}
 	d.metrics = metrics.New(d.service.Stats)
-	d.judge = newJudging(conf, local.Filter(), d.metrics.Judged, d.log)
+	d.judge = newJudging(conf, local.Filter(), d.metrics.Judged, d.clock, d.log)
 	d.service.judge, local.Now = d.judge, d.judge.clock.now
 	local.Filter = func() *filter.Filter { return d.judge.rules.Load().filter }
 	local.Config = func() (map[string]string, error) { return d.conf.Load().Values() }

@@ -48,8 +48,8 @@ type ruling struct {
 }
 
 // newJudging judges by a configuration.
-func newJudging(conf *config.Loaded, f *filter.Filter, timed func(string, time.Duration), log *slog.Logger) *judging {
-	j := &judging{id: conf.ID, log: log, began: time.Now(), clock: newClock(log), timed: timed, counts: map[tally]int64{}, earlier: map[string]int64{}, left: map[string]int64{}, would: observed(conf)}
+func newJudging(conf *config.Loaded, f *filter.Filter, timed func(string, time.Duration), c *clock, log *slog.Logger) *judging {
+	j := &judging{id: conf.ID, log: log, began: time.Now(), clock: c, timed: timed, counts: map[tally]int64{}, earlier: map[string]int64{}, left: map[string]int64{}, would: observed(conf)}
 	j.rules.Store(&ruling{f, configuredActions(conf), conf.CompatibilityFields})
 	return j
 }

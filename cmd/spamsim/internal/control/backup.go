@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 )
 
 // Backup writes the store's file as it is now to w, until ctx is done.
@@ -49,11 +50,29 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) (octets int64, err err
 // backup answers with the file. Where it cannot go on it cuts the connection, so that nobody takes a part for the whole.
 func (h *handler) backup(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	octets, err := h.Backup(r.Context(), w)
+	to := &patient{w, http.NewResponseController(w)}
+	defer to.SetWriteDeadline(time.Time{}) // the connection is kept
+	octets, err := h.Backup(r.Context(), to)
 	switch {
 	case err != nil && octets > 0:
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		answer(w, nil, err)
 	}
+}
+
+// A patient writer waits for whoever reads, but not for ever: while a backup is read the store reuses no page.
+type patient struct {
+	io.Writer
+	*http.ResponseController
+}
+
+// patience is how long a reader may take for what is written at a time, some 32 KB.
+var patience = 2 * time.Minute
+
+func (p *patient) Write(b []byte) (int, error) {
+	if err := p.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return 0, err
+	}
+	return p.Writer.Write(b)
 }
