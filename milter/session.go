@@ -167,13 +167,14 @@ func (s *session) take(cmd byte, data []byte) {
 			m.rcpts = append(m.rcpts, address(data))
 		}
 	case cmdHeader:
+		before := len(m.names)
 		if s.hold(len(data)) {
 			m.addHeader(data, s.contract.protocol&leadingSpace != 0)
 		} else if m.over && !m.full { // forged fields are deleted from a message that is not judged, too
 			name, _ := cString(data)
 			m.addName(name)
-			m.full = len(m.names) > s.server.maxMessage()
 		}
+		s.charge(len(m.names) - before)
 	case cmdEOH:
 		if s.hold(0) {
 			m.addBody(nil)
@@ -196,14 +197,29 @@ func (s *session) hold(n int) bool {
 	m.over = m.size > s.server.maxMessage()
 	m.full = !m.over && !s.server.held.Take(n, s.server.maxHeld())
 	if m.over || m.full {
-		s.server.held.Give(s.held)
-		s.held = 0
+		s.server.held.Give(s.held - len(m.names))
+		s.held = len(m.names)
 		m.drop()
 		return false
 	}
 	s.held += n
 	return true
 }
+
+// charge counts the last n octets of names, which are held beside the fields; where there is no room for them the message is dropped.
+func (s *session) charge(n int) {
+	m := &s.message
+	if len(m.names) > s.server.maxMessage() || !s.server.held.Take(n, s.server.maxHeld()) {
+		m.names = m.names[:len(m.names)-n]
+		m.full = true
+		m.drop()
+		return
+	}
+	s.held += n
+}
+
+// keptNames is how many octets of room for names an idle session keeps.
+const keptNames = 4 << 10
 
 // end judges the message and answers.
 func (s *session) end(last []byte) error {
@@ -235,6 +251,10 @@ func (s *session) reset() {
 	s.server.held.Give(s.held)
 	s.held = 0
 	s.macros.queueID = ""
-	s.message = message{names: s.message.names[:0]}
+	names := s.message.names[:0]
+	if cap(names) > keptNames {
+		names = nil
+	}
+	s.message = message{names: names}
 	s.conn.open(false)
 }

@@ -35,6 +35,8 @@ func (x *exchange) data() (reply, error) {
 	switch {
 	case err != nil:
 		return "", err
+	case x.remote.r.Buffered() > 0:
+		return "", fmt.Errorf("%w to DATA: more than one", errAnswer)
 	case r.code() == 354:
 		x.inData = true
 	case r[0] < '4':

@@ -64,6 +64,23 @@ func TestLoadBalancer(t *testing.T) {
 	}
 }
 
+// TestLoadBalancerOfUnix: a header that tells of a Unix socket is not one: nobody has decided by its permissions.
+func TestLoadBalancerOfUnix(t *testing.T) {
+	h := &proxyproto.Header{Version: 2, Command: proxyproto.PROXY, TransportProtocol: proxyproto.UnixStream,
+		SourceAddr: &net.UnixAddr{Name: "/a", Net: "unix"}, DestinationAddr: &net.UnixAddr{Name: "/b", Net: "unix"}}
+	header, err := h.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, addr := start(t, Config{NextHop: newFake(t, nil).url(), ProxyPeers: loopback, RecipientDomains: []string{"hop.test"}})
+	c := dialTalk(t, addr)
+	c.say(string(header))
+	c.want("220")
+	c.do("EHLO x", "MAIL FROM:<a@b>")
+	c.say("RCPT TO:<anybody@elsewhere.test>\r\n")
+	c.want("5")
+}
+
 // TestLoadBalancerWithoutHeader: what does not begin with one is closed, and does not keep others waiting.
 func TestLoadBalancerWithoutHeader(t *testing.T) {
 	hop := newFake(t, nil)

@@ -179,6 +179,28 @@ func TestTooManyRecipients(t *testing.T) {
 	c.want("452 4.5.3")
 }
 
+// TestLongRecipients: what is kept of the commands of one who is not trusted is bounded, whatever the next hop says to them.
+func TestLongRecipients(t *testing.T) {
+	hop := newFake(t, func(f *fake) {
+		f.answer = func(_ int, line string) string {
+			if strings.HasPrefix(line, "RCPT") {
+				return "550 5.1.1 unknown"
+			}
+			return ""
+		}
+	})
+	_, addr := start(t, Config{NextHop: hop.url(), RecipientDomains: []string{"hop.test"}})
+	c, _ := hello(t, addr)
+	c.do("MAIL FROM:<a@b>")
+	line := "RCPT TO:<r@hop.test> X=" + strings.Repeat("x", 10_000) + "\r\n"
+	for range maxRcptOctets/len(line) + 1 {
+		c.say(line)
+		c.want("550")
+	}
+	c.say(line)
+	c.want("452 4.5.3")
+}
+
 // TestXforward: taken from trusted peers, told to the filter, and passed on right before MAIL with the attributes that
 // the next hop takes; gone with the transaction.
 func TestXforward(t *testing.T) {

@@ -1,6 +1,7 @@
 package smtpproxy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,38 @@ func TestHelo(t *testing.T) {
 	}
 	if r := c.mail("x\r\n.\r\n"); !strings.HasPrefix(r, "250 ") {
 		t.Errorf("answer: %q", r)
+	}
+}
+
+// TestStrayAnswer: an answer to nothing is not that to the next command, neither on a kept connection nor behind 354.
+func TestStrayAnswer(t *testing.T) {
+	hop := newFake(t, func(f *fake) {
+		f.answer = func(n int, line string) string {
+			if n == 2 && line == "DATA" {
+				return "354 go\r\n250 2.0.0 Ok: too early"
+			}
+			return ""
+		}
+	})
+	_, addr := start(t, Config{NextHop: hop.url()})
+	c, _ := hello(t, addr)
+	if r := c.mail("x\r\n.\r\n"); !strings.HasPrefix(r, "250 ") {
+		t.Fatalf("answer: %q", r)
+	}
+	hop.mu.Lock()
+	for conn := range hop.open {
+		fmt.Fprint(conn, "550 5.0.0 stray\r\n")
+	}
+	hop.mu.Unlock()
+	time.Sleep(50 * time.Millisecond) // it is on its way
+	if r := c.mail("y\r\n.\r\n"); !strings.HasPrefix(r, "451 ") {
+		t.Errorf("to 354 and 250: %q", r)
+	}
+	if r := c.mail("z\r\n.\r\n"); !strings.HasPrefix(r, "250 ") {
+		t.Errorf("after it: %q", r)
+	}
+	if n, _ := hop.counts(); n != 3 {
+		t.Errorf("%d connections", n)
 	}
 }
 

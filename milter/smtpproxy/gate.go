@@ -58,7 +58,7 @@ func (s *Server) admit(conn net.Conn) (*client, reply) {
 	c := newClient(s, conn, addr)
 	c.balanced, c.sealed = balanced, c.secure()
 	if !balanced {
-		if refusal := s.enter(c); refusal != "" {
+		if refusal := s.enter(c, conn.LocalAddr().Network() == "unix"); refusal != "" {
 			return nil, refusal
 		}
 	}
@@ -70,9 +70,9 @@ func (s *Server) admit(conn net.Conn) (*client, reply) {
 }
 
 // enter decides whether a client may come in, and whether it is trusted: on a Unix socket the permissions have decided
-// that. s.mu is held.
-func (s *Server) enter(c *client) reply {
-	c.trusted = inside(s.cfg.Trusted, c.addr) || c.conn.LocalAddr().Network() == "unix"
+// that, not a PROXY header that tells of one. s.mu is held.
+func (s *Server) enter(c *client, unix bool) reply {
+	c.trusted = inside(s.cfg.Trusted, c.addr) || unix
 	switch {
 	case c.trusted:
 		return ""
@@ -98,7 +98,7 @@ func (s *Server) enterBalanced(c *client) (refusal reply, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.addr = peer(c.conn.RemoteAddr())
-	refusal = s.enter(c)
+	refusal = s.enter(c, false)
 	return refusal, refusal == ""
 }
 

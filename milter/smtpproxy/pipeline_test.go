@@ -3,6 +3,7 @@ package smtpproxy
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestPipelined: what the client sends in a row goes on in a row, and every answer is the next hop's own, that to MAIL
@@ -216,6 +217,13 @@ func TestChunking(t *testing.T) {
 	d.say("BDAT 99999999999999 LAST\r\n" + evil)
 	d.want("502 5.5.1")
 	d.wantEnd()
+	_, addr = start(t, Config{NextHop: hop.url(), Timeouts: Timeouts{Data: 100 * time.Millisecond}})
+	e, _ := hello(t, addr)
+	e.do("MAIL FROM:<a@b>", "RCPT TO:<c@d>")
+	e.say("BDAT 1000 LAST\r\nSubject: x\r\n")
+	e.want("502 5.5.1")
+	e.say(evil)
+	e.wantEnd()
 	if len(hop.mails()) != 0 {
 		t.Errorf("arrived: %+v", hop.mails())
 	}

@@ -3,6 +3,7 @@ package smtpproxy
 import (
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -69,8 +70,19 @@ func (p *pool) begin() (delivery, error) {
 	return &exchange{pool: p, remote: r}, nil
 }
 
-// take returns the connection that was used last, nil where there is none.
+// take returns the connection that was used last, nil where there is none. One on which the next hop has said something since is
+// ended: its next answer would be taken for that to another command.
 func (p *pool) take() *remote {
+	for {
+		r := p.last()
+		if r == nil || silent(r.conn) {
+			return r
+		}
+		r.quit()
+	}
+}
+
+func (p *pool) last() *remote {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.idle)
@@ -80,6 +92,23 @@ func (p *pool) take() *remote {
 	r := p.idle[n-1]
 	p.idle = p.idle[:n-1]
 	return r
+}
+
+// silent tells whether no octet waits to be read from a connection. Of one that is sealed it knows nothing: what lies there may be a
+// session ticket. That it has ended is found when it is used.
+func silent(c net.Conn) bool {
+	sc, ok := c.(syscall.Conn)
+	if !ok {
+		return true
+	}
+	raw, err := sc.SyscallConn()
+	n := 0
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		})
+	}
+	return err != nil || n <= 0
 }
 
 // put keeps a connection for the next transaction, or ends it.

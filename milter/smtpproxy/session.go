@@ -11,6 +11,12 @@ import (
 // maxRecipients bounds a transaction. Postfix sends 1,000 at most; RFC 5321 section 4.5.3.1.8 wants 100.
 const maxRecipients = 10_000
 
+// The RCPT commands of a transaction are kept, for another connection. RFC 5321 wants room for 100 of 512 octets.
+const (
+	maxRcptOctets    = 128 << 10
+	maxTrustedOctets = 4 << 20
+)
+
 // A session is what go-smtp drives: the order of commands is its matter, what they do is here. The arguments that
 // go-smtp gives are those of the canonical line that it was fed; the client's own line is in cmd.
 type session struct {
@@ -105,7 +111,9 @@ func (s *session) skipChunk() reply {
 		return replyNoChunking
 	}
 	_ = s.client.conn.SetReadDeadline(time.Now().Add(s.server.cfg.Timeouts.Data))
-	_, _ = io.CopyN(io.Discard, s.client.r, n)
+	if _, err := io.CopyN(io.Discard, s.client.r, n); err != nil {
+		s.client.last = true // its rest would be taken for commands
+	}
 	return replyNoChunking
 }
 
@@ -166,7 +174,7 @@ func (s *session) Rcpt(string, *smtp.RcptOptions) error {
 	case !s.mayRelay(addr):
 		s.server.counters.denied.Add(1)
 		s.client.answer(replyNoRelay)
-	case t.rcpts >= maxRecipients:
+	case t.rcpts >= maxRecipients || t.octets >= maxRcptOctets && !s.client.trusted || t.octets >= maxTrustedOctets:
 		s.client.answer(replyManyRcpts)
 	case t.out.features().oneAnswer && !s.server.cfg.LMTP && t.hasRecipient():
 		s.client.answer(replyOneAtATime)

@@ -15,6 +15,7 @@ type transaction struct {
 	ahead    bool     // MAIL was answered here
 	mailed   reply    // the next hop's answer to MAIL, "" until it was read
 	rcpts    int      // RCPT commands passed on
+	octets   int      // of these
 	accepted []string // recipients that the next hop took
 	lost     reply    // the next hop is gone: what every further command is answered
 }
@@ -80,6 +81,7 @@ func (t *transaction) rcpt(addr string) {
 		return
 	}
 	t.rcpts++
+	t.octets += len(t.session.cmd.line)
 	t.out.rcpt(t.session.cmd.line)
 	c.later(func() reply { return t.readRcpt(addr) })
 }
