@@ -20,10 +20,10 @@ const openMark = ".open"
 // ours are octets that are in each store, wherever they are: the key and the value of the format lie side by side.
 var ours = append(bytes.Clone(keyFormat), formatName...)
 
-// inspect looks through a file that was not closed as it should be, while nobody else has it open. The error is ErrDamaged.
+// inspect looks through a file that was not closed as it should be, or is small, while nobody else has it open. The error is ErrDamaged.
 // It comes before bbolt has the file, not beside the mail: a page that points nowhere ends the process in whatever goroutine
 // bbolt follows it, the one that commits among them. What Open reads after it takes as long: 0.3 to 0.5 s and the same for
-// 645 MB in memory, on two busy cores of an AMD EPYC. One that was closed well is asked for its length alone: it may have been
+// 645 MB in memory, on two busy cores of an AMD EPYC. A large one that was closed well is asked for its length alone: it may have been
 // cut since, as a backup is that comes back onto a full disk.
 func inspect(path string) error {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
@@ -42,13 +42,31 @@ func inspect(path string) error {
 		return nil
 	}
 	check := checkLength
-	if _, err := os.Stat(path + openMark); err == nil {
+	if _, err := os.Stat(path + openMark); err == nil || info.Size() <= quickSize {
 		check = checkPages
 	}
 	if err := check(f, info.Size()); err != nil {
 		return blame(path, err)
 	}
 	return nil
+}
+
+// quickSize is that of a file that is looked through in some hundredths of a second.
+const quickSize = 64 << 20
+
+// markOpen leaves the mark beside a file that is about to be opened for writing. It comes before bbolt, which may end the process at
+// a page that is damaged: the next start will look. unmark takes it away again, where it was not there before.
+func (s *Store) markOpen(path string) (unmark func()) {
+	if s.opts.ReadOnly {
+		return func() {}
+	}
+	_, before := os.Stat(path + openMark)
+	s.tell(os.WriteFile(path+openMark, nil, 0o600)) // without it an unclean stop will not be noticed
+	return func() {
+		if before != nil {
+			_ = os.Remove(path + openMark)
+		}
+	}
 }
 
 // blame says of a file that bbolt could not read whether it is a damaged one of ours or another program's.

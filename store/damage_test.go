@@ -93,6 +93,44 @@ func TestDamagedIsSetAside(t *testing.T) {
 	}
 }
 
+// TestDamagedAfterGoodEnd: a small file is looked through though it was closed well: a page of it may have gone bad since, and bbolt
+// would end the process at it.
+func TestDamagedAfterGoodEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	data, _ := aStore(t, path)
+	for page := 2 * 4096; page < inUse(data); page += 4096 {
+		harmed := bytes.Clone(data)
+		clear(harmed[page : page+16])
+		write(t, path, harmed)
+		for _, o := range []Options{{}, {ReadOnly: true}} {
+			if s, err := Open(path, o); err == nil {
+				s.Close() // nothing leads to that page
+			} else if !errors.Is(err, ErrDamaged) {
+				t.Fatalf("page %d: %v", page/4096, err)
+			}
+		}
+	}
+}
+
+// TestMarkedBeforeItIsOpened: the mark is there when bbolt begins to read, and goes where nothing came of it.
+func TestMarkedBeforeItIsOpened(t *testing.T) {
+	s := &Store{opts: Options{}}
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	unmark := s.markOpen(path)
+	if _, err := os.Stat(path + openMark); err != nil {
+		t.Error(err)
+	}
+	unmark()
+	if _, err := os.Stat(path + openMark); err == nil {
+		t.Error("the mark stayed")
+	}
+	write(t, path+openMark, nil)
+	s.markOpen(path)()
+	if _, err := os.Stat(path + openMark); err != nil {
+		t.Errorf("that of another was taken away: %v", err)
+	}
+}
+
 // TestCut: a file that was cut after it was closed well is damaged, wherever it was cut, and to read it ends no process.
 func TestCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spamsim.db")

@@ -54,13 +54,16 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 			return nil, err
 		}
 	}
+	unmark := s.markOpen(path)
 	db, err := openNamed(path, bbolt.Options{Timeout: s.opts.Timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, ReadOnly: s.opts.ReadOnly, InitialMmapSize: mapped})
 	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
+	case errors.Is(err, bolterrors.ErrTimeout): // the mark is that of who has it
 		return nil, fmt.Errorf("%s: %w", path, ErrInUse)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, errPage):
+		unmark()
 		return nil, blame(path, err)
 	case err != nil:
+		unmark()
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	err = db.View(func(tx *bbolt.Tx) error { key, err = checkFormat(tx); return err })
@@ -69,6 +72,7 @@ func (s *Store) openFile(path string) (key []byte, err error) {
 	}
 	if err != nil {
 		db.Close()
+		unmark()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	s.path = path

@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -194,7 +193,6 @@ func openStore(path string, o Options) (*Store, error) {
 			return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 		}
 		if !o.ReadOnly {
-			s.tell(os.WriteFile(path+openMark, nil, 0o600)) // without it an unclean stop will not be noticed
 			s.tell(dropSnapshot(path))
 			s.changes.reset()
 			s.commits.start(s)
