@@ -12,6 +12,7 @@ type message struct {
 	open   bool // MAIL came, the end did not
 	sender string
 	rcpts  []string
+	said   int    // how many recipients came, held or not
 	raw    []byte // header fields as they are on the wire, an empty line, the body
 	body   bool   // the empty line is in raw
 	names  []byte // the header fields' names in lower case, each ended by NUL

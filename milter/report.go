@@ -21,7 +21,7 @@ func (s *session) report(env *filter.Envelope, j filter.Judgement, took time.Dur
 		slog.String("door", env.Door),
 		slog.String("client", env.ClientAddr),
 		slog.String("sender", env.Sender),
-		slog.Int("recipients", len(env.Recipients)),
+		slog.Int("recipients", s.message.said),
 		slog.Int("size", s.message.octets()),
 		slog.Any("verdict", j.Verdict.Kind),
 		slog.String("reason", j.Verdict.Reason),

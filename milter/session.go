@@ -163,6 +163,7 @@ func (s *session) take(cmd byte, data []byte) {
 		m.open = true
 		m.sender = address(data)
 	case cmdRcpt:
+		m.said++
 		if s.hold(len(data)) {
 			m.rcpts = append(m.rcpts, address(data))
 		}

@@ -42,10 +42,26 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	a.stdin = &input{Reader: stdin, app: a, interrupted: ctx}
 	defer context.AfterFunc(ctx, stop)() // a second signal kills
-	root := newRoot(a)
+	root, help := newRoot(a), &output{Writer: stdout}
 	root.SetArgs(args)
+	root.SetOut(help)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = help.err // cobra, which writes it, does not look
+	}
 	return a.finish(cmd, err)
+}
+
+// An output remembers its first error.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	o.err = firstError(o.err, err)
+	return n, err
 }
 
 // finish reports an error and returns the exit status for it.

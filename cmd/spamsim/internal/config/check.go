@@ -273,7 +273,11 @@ func (k *checker) numbers(c *Config) {
 	between(k, "smtp.connections_per_network", c.SMTP.PerNetwork, 1, 100_000)
 	between(k, "bulk.count", c.Bulk.Count, 2, 1_000_000)
 	between(k, "limits.max_judged_size", c.Limits.MaxJudgedSize, 1<<10, 1<<30)
-	between(k, "limits.memory", c.Limits.Memory, c.Limits.MaxJudgedSize, 1<<40)
+	if _, here := k.places["limits.memory"]; here {
+		between(k, "limits.memory", c.Limits.Memory, c.Limits.MaxJudgedSize, 1<<40)
+	} else {
+		k.want(c.Limits.MaxJudgedSize <= c.Limits.Memory, "limits.max_judged_size", "is %v: set limits.memory, which is %v, to as much", c.Limits.MaxJudgedSize, c.Limits.Memory)
+	}
 	k.want(c.Bulk.Threshold >= 1 && c.Bulk.Threshold <= 8, "bulk.threshold", "is %v: write a number from 1 to 8", c.Bulk.Threshold)
 	between(k, "store.clusters", c.Store.Clusters, 1000, 100_000_000)
 	k.within("store.window", c.Store.Window, time.Hour, 366*day)

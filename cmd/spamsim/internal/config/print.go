@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -11,8 +12,8 @@ import (
 )
 
 // Print writes the configuration in effect as a TOML file, each setting with its origin in a comment.
-func (l *Loaded) Print(w io.Writer) error {
-	section := ""
+func (l *Loaded) Print(to io.Writer) error {
+	w, section := bufio.NewWriter(to), ""
 	for _, s := range settings {
 		name := s.path
 		if i := strings.LastIndexByte(s.path, '.'); i >= 0 {
@@ -38,7 +39,7 @@ func (l *Loaded) Print(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "\n[[exempt]] # %s\n%s", l.Origin["exempt["+itoa(i)+"]"], b)
 	}
-	return nil
+	return w.Flush()
 }
 
 // assignment is one line of TOML.

@@ -67,11 +67,11 @@ type patient struct {
 	*http.ResponseController
 }
 
-// patience is how long a reader may take for what is written at a time, some 32 KB.
-var patience = 2 * time.Minute
+// stall is how long a reader may take for what is written at a time, some 32 KB.
+var stall = 2 * time.Minute
 
 func (p *patient) Write(b []byte) (int, error) {
-	if err := p.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := p.SetWriteDeadline(time.Now().Add(stall)); err != nil {
 		return 0, err
 	}
 	return p.Writer.Write(b)

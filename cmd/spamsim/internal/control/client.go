@@ -26,6 +26,10 @@ type Client struct {
 // maxAnswer bounds an answer, in octets: all campaigns of a large site, some 400 octets each.
 const maxAnswer = 256 << 20
 
+// patience is how long the daemon may take to begin an answer. One that hangs must not hang who asks it: what watches over mail asks
+// every minute.
+var patience = time.Minute
+
 // Dial finds the daemon at a socket. The error wraps ErrUnavailable where none answers there.
 func Dial(socket string) (*Client, error) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -45,7 +49,7 @@ func Dial(socket string) (*Client, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	probe.Close()
-	t := &http.Transport{DialContext: dial, DisableCompression: true, ExpectContinueTimeout: 5 * time.Second}
+	t := &http.Transport{DialContext: dial, DisableCompression: true, ExpectContinueTimeout: 5 * time.Second, ResponseHeaderTimeout: patience}
 	return &Client{http.Client{Transport: t}}, nil
 }
 
@@ -102,6 +106,8 @@ func call[T any](ctx context.Context, c *Client, method, path string, body []byt
 	}
 	code, answer, err := c.send(req)
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return out, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 	case ctx.Err() != nil:
 		return out, ctx.Err()
 	case err != nil:

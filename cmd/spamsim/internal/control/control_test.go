@@ -35,6 +35,7 @@ type record struct {
 	err   error
 	file  string          // of Backup
 	env   filter.Envelope // of the last Judge
+	wrote chan error      // told how the file's writing ended, where it is not nil
 	block chan struct{}   // Check and Compact wait for it where it is not nil
 
 	stopped chan struct{} // told when Compact was given up
@@ -93,7 +94,11 @@ func (r *record) Settings(context.Context) (map[string]string, error) {
 func (r *record) Backup(_ context.Context, w io.Writer) (int64, error) {
 	n := 0
 	if r.file != "" {
-		n, _ = io.WriteString(w, r.file)
+		var err error
+		n, err = io.WriteString(w, r.file)
+		if r.wrote != nil {
+			r.wrote <- err
+		}
 	}
 	return int64(n), r.note("backup")
 }
@@ -269,7 +274,17 @@ func TestGone(t *testing.T) {
 	c := dial(t, serve(t, r, 1000))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := c.Check(ctx, nil, Ask{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := c.Check(ctx, nil, Ask{}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestHung: a daemon that hangs does not hang who asks without a patience of his own.
+func TestHung(t *testing.T) {
+	defer func(usual time.Duration) { patience = usual }(patience)
+	patience = 20 * time.Millisecond
+	r := &record{block: make(chan struct{})}
+	if _, err := dial(t, serve(t, r, 1000)).Check(t.Context(), nil, Ask{}); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
 }

@@ -46,7 +46,11 @@ func (c *Client) Judge(ctx context.Context, env *filter.Envelope, raw []byte, co
 
 // Upgrade has the daemon replaced by its successor.
 func (c *Client) Upgrade(ctx context.Context) (Upgraded, error) {
-	return call[Upgraded](ctx, c, "POST", "/v1/upgrade", nil)
+	t := c.http.Transport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 0 // the successor may have much to read
+	waiting := &Client{http.Client{Transport: t}}
+	defer waiting.Close()
+	return call[Upgraded](ctx, waiting, "POST", "/v1/upgrade", nil)
 }
 
 // daemonRoutes adds the calls that need doors.
