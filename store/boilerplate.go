@@ -11,8 +11,9 @@ import (
 )
 
 // boilerplate is what mail programs say, a program a line: reports of delivery (Postfix, Exim, Sendmail, qmail, Smail,
-// Exchange, Office 365, Gmail), read receipts, invitations (Google, Teams, Zoom); what gateways and scanners write into
-// mail, and what services write below the mail of their customers. Messages that have it in common are no copies of one another.
+// Exchange, Office 365, Gmail), read receipts, invitations (Google, Teams, Zoom, Webex, GoTo); what gateways, scanners, fax machines
+// and telephones write into mail, and what services write around the mail of their customers. Messages that have it in common are no
+// copies of one another.
 //
 //go:embed boilerplate.txt
 var boilerplate string
@@ -24,11 +25,11 @@ const minRun = 6
 // the numbers of a host cut what a program says into pieces.
 const maxGap = 8
 
-// A pairSet holds pairs of words by some bits of their hashes. That one in forty others seems to be among them does no harm
+// A pairSet holds pairs of words by some bits of their hashes. That one in fifty others seems to be among them does no harm
 // where minRun are wanted.
-type pairSet [1 << 11]uint64
+type pairSet [1 << 12]uint64
 
-func (s *pairSet) bit(h uint64) (word *uint64, mask uint64) { return &s[h>>53], 1 << (h >> 47 & 63) }
+func (s *pairSet) bit(h uint64) (word *uint64, mask uint64) { return &s[h>>52], 1 << (h >> 46 & 63) }
 
 func (s *pairSet) add(h uint64) {
 	word, mask := s.bit(h)

@@ -69,6 +69,9 @@ func TestCompact(t *testing.T) {
 	if err != nil || got.Before < 2<<20 || got.After > 1<<19 || got.After != info.Size() || info.Mode().Perm() != 0o640 {
 		t.Errorf("%+v, %v: %v", got, info, err)
 	}
+	if s.db.Load().NoSync {
+		t.Error("what is written from now on is not synced")
+	}
 	if len(told) < 4 || told[len(told)-1][0] > told[0][1] || told[0][1] > 1<<19 {
 		t.Errorf("told of %v", told)
 	}
