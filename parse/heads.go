@@ -1,6 +1,9 @@
 package parse
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // passing are the words between dashes above a message that is passed on whole.
 var passing = []string{"original message", "forwarded message", "begin forwarded message", "forwarded by", "message d'origine", "message transféré",
@@ -12,7 +15,7 @@ var passing = []string{"original message", "forwarded message", "begin forwarded
 	"原始邮件", "原邮件", "转发邮件", "原始郵件", "元のメッセージ"}
 
 // passedOn tells whether at line i begins a message that is passed on: a separator line, the header that Outlook writes
-// ("From:" with two of "Sent:", "To:", "Subject:" and the like just below), or that of Notes (who wrote it, and when, above
+// ("From:" with two of "Sent:", "To:", "Subject:" and the like just below; others write one of these first), or that of Notes (who wrote it, and when, above
 // "To:" and another).
 func passedOn(lines []line, i int) bool {
 	s := lines[i].text
@@ -23,8 +26,11 @@ func passedOn(lines []line, i int) bool {
 		low := strings.ToLower(s)
 		return hasAny(low, passing) && !strings.Contains(low, "end of") && !strings.Contains(low, "end forwarded")
 	}
-	if headerNames.from[headerName(s)] {
+	switch name := headerName(s); {
+	case headerNames.from[name]:
 		return fieldsBelow(lines, i) >= 2
+	case headerNames.rest[name]: // GMX begins with when, Thunderbird with what about
+		return fromBelow(lines, i) && fieldsBelow(lines, i) >= 2
 	}
 	return when(lines, i) && fieldsBelow(lines, i) >= 2 && addressedBelow(lines, i)
 }
@@ -37,6 +43,11 @@ func fieldsBelow(lines []line, i int) (n int) {
 		}
 	}
 	return n
+}
+
+// fromBelow tells whether one of the five lines below i says who wrote.
+func fromBelow(lines []line, i int) bool {
+	return slices.ContainsFunc(lines[i+1:min(len(lines), i+6)], func(l line) bool { return headerNames.from[headerName(l.text)] })
 }
 
 // when tells whether line i, or the one below it, which says nothing else, ends in a time of day: "Bob on 09/01/2000 11:48 AM".

@@ -28,6 +28,8 @@ func TestCutBlocks(t *testing.T) {
 		{"no end", "Minutes\nOn Monday at 10:30 Bob wrote\nq\n", "BBB"},
 		{"outlook", "yes\n-----Original Message-----\nFrom: a\nany\n", "BHHQ"},
 		{"outlook header", "yes\n\nFrom: a\nSent: b\nTo: c\nany\n", "BBHHHQ"},
+		{"when before who", "ja\n\nGesendet: Montag, 3. März 2025 um 10:12\nVon: a\nAn: b\nBetreff: c\n\nany\n", "BBHHHHHQ"},
+		{"when and where", "We meet.\n\nDate: today\nTo: all\nSubject: a\nPlace: b\n", "BBBBBB"},
 		{"bar", "| q\n| r\n\n: lone\n", "QQQB"},
 		{"signature", "yes\n-- \nBob\n", "BSS"},
 		{"signature above quote", "yes\n--\nBob\n\n> q\n", "BSSSQ"},

@@ -54,6 +54,12 @@ func TestRecipientDomains(t *testing.T) {
 	if st := s.Stats(); st.Denied != int64(denied) {
 		t.Errorf("%d denied, %+v", denied, st)
 	}
+	for _, to := range []string{"<a@ours.test>@theirs.test", "<a@ours.test>b@theirs.test", "<a@ours.test>,<b@theirs.test>"} {
+		c.say("RCPT TO:" + to + "\r\n")
+		c.want("501 5.5.4")
+	}
+	c.say("RCPT TO:<a@ours.test> NOTIFY=NEVER\r\n")
+	c.want("250")
 }
 
 func TestConnectionLimits(t *testing.T) {

@@ -28,7 +28,8 @@ func clean(line []byte) bool {
 
 // path returns the address of MAIL or RCPT, whose arguments begin with the keyword "FROM:" or "TO:", and the
 // parameters behind it. The address has its angle brackets and its source route (RFC 5321 section 4.1.1.3) cut off
-// and is else as it came. ok is false where there is no address: neither brackets nor a word.
+// and is else as it came. ok is false where there is no address: neither brackets nor a word,
+// or one with more behind it.
 func (c command) path(keyword string) (addr, params string, ok bool) {
 	if len(c.args) < len(keyword) || !strings.EqualFold(c.args[:len(keyword)], keyword) {
 		return "", "", false
@@ -42,8 +43,12 @@ func (c command) path(keyword string) (addr, params string, ok bool) {
 	if end < 0 {
 		return "", "", false
 	}
+	params = rest[end+1:]
+	if params != "" && params[0] != ' ' && params[0] != '\t' {
+		return "", "", false // "<a@b>@c": nobody knows whose address the next hop takes it for
+	}
 	addr, ok = cutRoute(rest[1:end])
-	return addr, rest[end+1:], ok
+	return addr, params, ok
 }
 
 // closing finds the ">" that ends a path, which one within a quoted local part does not; -1 where there is none.
