@@ -32,8 +32,9 @@ func TestReportIsAFooter(t *testing.T) {
 	status := "--B\r\nContent-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; u@a.example\r\nAction: failed\r\nStatus: 5.1.1\r\n"
 	said := "--B\r\n\r\nThe message that you sent to somebody at example could not be delivered, since there is nobody of that name there, and we are sorry for that.\r\n"
 	raw := "Content-Type: multipart/report; report-type=delivery-status; boundary=B\r\n\r\n"
-	both, alone := Parse([]byte(raw+said+status+"--B--\r\n"), Limits{}), Parse([]byte(raw+status+"--B--\r\n"), Limits{})
-	if text := both.Text(); strings.Contains(text, "reporting") || !strings.Contains(text, "nobody of that name") {
+	header := "--B\r\nContent-Type: text/rfc822-headers\r\n\r\nReceived: from relay.example by mx.example\r\nSubject: pears\r\n"
+	both, alone := Parse([]byte(raw+said+status+header+"--B--\r\n"), Limits{}), Parse([]byte(raw+status+"--B--\r\n"), Limits{})
+	if text := both.Text(); strings.Contains(text, "reporting") || strings.Contains(text, "relay") || !strings.Contains(text, "nobody of that name") {
 		t.Errorf("%q", text)
 	}
 	if len(alone.Blocks) != 1 || alone.Blocks[0].Kind != Footer || !strings.Contains(alone.Blocks[0].Text, "Reporting") {

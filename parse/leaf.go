@@ -84,6 +84,9 @@ func (p *parser) textLeaf(e entity, typ string) reading {
 		text = calendarText(text)
 	}
 	declared := e.typ != "" && typ == mediaType(e.typ)
+	if typ == "text/rfc822-headers" { // of a message that a report is about (RFC 6522, section 4)
+		return reading{texts: []leafText{{blocks: []Block{{Head, text}}}}}
+	}
 	if isReport(typ) {
 		return reading{texts: []leafText{{blocks: []Block{{Footer, text}}}}}
 	}

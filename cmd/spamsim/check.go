@@ -79,6 +79,9 @@ func (k *checker) run(ctx context.Context, a *app, paths []string) error {
 			if err != nil {
 				return err
 			}
+			if errors.Is(m.Err, context.Canceled) {
+				return m.Err
+			}
 			if v.Reason == unreadable {
 				bad.add(m.Err)
 				continue

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +60,7 @@ func (k *coder) run(a *app, files []string) error {
 	}
 	for _, f := range files {
 		if err := line(f); err != nil {
-			if !errors.As(err, new(readError)) {
+			if !errors.As(err, new(readError)) || errors.Is(err, context.Canceled) {
 				return err
 			}
 			bad.add(err)

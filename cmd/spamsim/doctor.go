@@ -86,7 +86,10 @@ func memory(ctx context.Context, conf *config.Loaded) []doctor.Finding {
 		return []doctor.Finding{{Leg: "daemon", Level: level, Text: fmt.Sprintf(format, args...)}}
 	}
 	c, err := control.Dial(control.SocketOf(conf.Store.Path))
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return found(doctor.Unknown, "%v: run doctor as the daemon's user, or one of its group", err)
+	case err != nil:
 		return append(found(doctor.Danger, "none runs on this store: %v", err), closedStore(conf)...)
 	}
 	defer c.Close()

@@ -68,6 +68,9 @@ func (k *explainer) run(ctx context.Context, a *app, paths []string) error {
 
 // message explains one. One that is too large to be judged, like one that cannot be read, is named and left out.
 func (k *explainer) message(ctx context.Context, a *app, s control.Service, m source.Message, bad *unread) error {
+	if errors.Is(m.Err, context.Canceled) {
+		return m.Err
+	}
 	if m.Err != nil {
 		bad.add(m.Err)
 		return nil

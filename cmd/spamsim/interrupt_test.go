@@ -143,11 +143,15 @@ func TestInterruptedWhileNothingComes(t *testing.T) {
 	}
 	defer silent.Close()
 	defer speaker.Close()
-	r := startLong(t, silent, "train", "--ham", "-")
-	lab.Eventually(t, "it has begun", func() bool { return strings.Contains(r.sofar(), "spamsim: store ") })
-	_ = r.Process.Signal(syscall.SIGINT)
-	if status, screen := r.ended(); status != statusSignal || r.stdout.String() != "0 messages learnt; interrupted before the end\n" {
-		t.Errorf("status %d, %q, %q", status, r.stdout.String(), screen)
+	for command, said := range map[string]string{
+		"train --ham -": "0 messages learnt; interrupted before the end\n", "check -": "", "explain -": "",
+	} {
+		r := startLong(t, silent, strings.Fields(command)...)
+		lab.Eventually(t, "it has begun", func() bool { return strings.Contains(r.sofar(), "spamsim: store ") })
+		_ = r.Process.Signal(syscall.SIGINT)
+		if status, screen := r.ended(); status != statusSignal || r.stdout.String() != said {
+			t.Errorf("%s: status %d, %q, %q", command, status, r.stdout.String(), screen)
+		}
 	}
 }
 
