@@ -35,7 +35,7 @@ func (x *exchange) data() (reply, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case x.remote.r.Buffered() > 0:
+	case r.code() == 354 && x.remote.r.Buffered() > 0:
 		return "", fmt.Errorf("%w to DATA: more than one", errAnswer)
 	case r.code() == 354:
 		x.inData = true

@@ -26,9 +26,9 @@ type Client struct {
 // maxAnswer bounds an answer, in octets: all campaigns of a large site, some 400 octets each.
 const maxAnswer = 256 << 20
 
-// patience is how long the daemon may take to begin an answer. One that hangs must not hang who asks it: what watches over mail asks
-// every minute.
-var patience = time.Minute
+// patience is how long the daemon may take to begin an answer, that to forget a person of a large store too. One that hangs must
+// not hang who asks it.
+var patience = 2 * time.Minute
 
 // Dial finds the daemon at a socket. The error wraps ErrUnavailable where none answers there.
 func Dial(socket string) (*Client, error) {
