@@ -108,6 +108,21 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestTooLargeHoldsNothing: what is read of a message over the limit until its end takes no room from others.
+func TestTooLargeHoldsNothing(t *testing.T) {
+	r := start(t, "tcp", &Server{MaxMessage: firstRoom}, says(clean))
+	large := r.dial(t)
+	if _, err := io.WriteString(large, one+strings.Repeat("m", 32<<20)); err != nil { // more than the kernel holds: most of it was read
+		t.Fatal(err)
+	}
+	if n := r.held.Held(); n != 0 {
+		t.Errorf("%d octets are held", n)
+	}
+	if got := end(t, large); got != "A\nA\nX-DCC-spamsim-Metrics: mx1 1; skipped\n\n" {
+		t.Errorf("answered %q", got)
+	}
+}
+
 // TestSlowClient: one that never finishes is answered by a temporary failure, wherever it stopped. It holds up nobody.
 func TestSlowClient(t *testing.T) {
 	r := start(t, "tcp", &Server{RequestTime: 100 * time.Millisecond}, says(clean))

@@ -161,12 +161,15 @@ func TestHelo(t *testing.T) {
 	}
 }
 
-// TestStrayAnswer: an answer to nothing is not that to the next command, neither on a kept connection nor behind 354.
+// TestStrayAnswer: an answer to nothing is not that to the next command, neither on a kept connection nor behind 354 or the last one.
 func TestStrayAnswer(t *testing.T) {
 	hop := newFake(t, func(f *fake) {
 		f.answer = func(n int, line string) string {
 			if n == 2 && line == "DATA" {
 				return "354 go\r\n250 2.0.0 Ok: too early"
+			}
+			if n == 3 && line == "." {
+				return "250 2.0.0 Ok: queued\r\n550 5.0.0 stray"
 			}
 			return ""
 		}
@@ -185,10 +188,12 @@ func TestStrayAnswer(t *testing.T) {
 	if r := c.mail("y\r\n.\r\n"); !strings.HasPrefix(r, "451 ") {
 		t.Errorf("to 354 and 250: %q", r)
 	}
-	if r := c.mail("z\r\n.\r\n"); !strings.HasPrefix(r, "250 ") {
-		t.Errorf("after it: %q", r)
+	for range 2 {
+		if r := c.mail("z\r\n.\r\n"); !strings.HasPrefix(r, "250 ") {
+			t.Errorf("after it: %q", r)
+		}
 	}
-	if n, _ := hop.counts(); n != 3 {
+	if n, _ := hop.counts(); n != 4 {
 		t.Errorf("%d connections", n)
 	}
 }
