@@ -2,7 +2,9 @@ package smtpproxy
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
+	"log/slog"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -13,12 +15,17 @@ import (
 // TestUntrustedPeers: without domains of its own, a proxy talks to trusted peers alone.
 func TestUntrustedPeers(t *testing.T) {
 	hop := newFake(t, nil)
-	s, addr := start(t, Config{NextHop: hop.url(), Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
+	var log bytes.Buffer
+	s, addr := start(t, Config{NextHop: hop.url(), Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	c := dialTalk(t, addr)
 	c.want(string(replyDenied))
 	c.wantEnd()
 	if st := s.Stats(); st.Denied != 1 || st.Connections != 0 || st.Open != 0 {
 		t.Errorf("%+v", st)
+	}
+	_ = s.Close() // nobody writes to the log any more
+	if text := log.String(); strings.Count(text, "msg=refused door=smtp client=127.0.0.1 ") != 1 || !strings.Contains(text, "reply=\"554") {
+		t.Errorf("log: %s", text)
 	}
 }
 

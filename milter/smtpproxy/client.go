@@ -102,6 +102,7 @@ func (c *client) arrive() bool {
 	c.balanced = false
 	refusal, ok := c.server.enterBalanced(c)
 	if !ok {
+		c.server.logRefusal(c.addr, "", "", refusal)
 		c.own = c.own[:0]
 		_ = c.end(refusal)
 	}

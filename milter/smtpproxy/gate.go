@@ -26,6 +26,7 @@ func (g *gate) Accept() (net.Conn, error) {
 		if refusal == "" {
 			return c, nil
 		}
+		g.server.logRefusal(peer(conn.RemoteAddr()), "", "", refusal)
 		if _, sealed := conn.(*tls.Conn); !sealed { // else everybody would wait for the handshake that comes first
 			// The socket is new: a short text fits its buffer without waiting.
 			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -243,6 +244,21 @@ func (in *incoming) log(answer reply) {
 		slog.String("cluster", in.judged.Verdict.Cluster),
 		slog.String("id", in.env.QueueID),
 		slog.Duration("took", time.Since(in.started)),
+		slog.String("reply", answer.line()),
+	)
+}
+
+// logRefusal writes the line of a connection or of a recipient that the proxy itself turned away: nobody else can say why.
+func (s *Server) logRefusal(client netip.Addr, sender, recipient string, answer reply) {
+	from := ""
+	if client.IsValid() {
+		from = client.String()
+	}
+	s.log.LogAttrs(context.Background(), slog.LevelInfo, "refused",
+		slog.String("door", s.door()),
+		slog.String("client", from),
+		slog.String("sender", sender),
+		slog.String("recipient", recipient),
 		slog.String("reply", answer.line()),
 	)
 }

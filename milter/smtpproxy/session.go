@@ -173,6 +173,7 @@ func (s *session) Rcpt(string, *smtp.RcptOptions) error {
 		s.client.answer(replyNoMail)
 	case !s.mayRelay(addr):
 		s.server.counters.denied.Add(1)
+		s.server.logRefusal(s.client.addr, t.sender, addr, replyNoRelay)
 		s.client.answer(replyNoRelay)
 	case t.rcpts >= maxRecipients || t.octets >= maxRcptOctets && !s.client.trusted || t.octets >= maxTrustedOctets:
 		s.client.answer(replyManyRcpts)
