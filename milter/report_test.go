@@ -43,6 +43,21 @@ level=WARN msg="the MTA does not let us add fields" door=milter id=4F00
 	})
 }
 
+// TestLogOfTooLarge: of what is not held the log has as many recipients as there were.
+func TestLogOfTooLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		s := &Server{MaxMessage: 10, Check: always(tagged), Pass: func(*filter.Envelope, filter.Kind, string) filter.Judgement { return filter.Judgement{} },
+			Log: slog.New(slog.NewTextHandler(&b, nil))}
+		m := connect(t, start(t, s), postfix37)
+		m.begin()
+		m.mail(hello)
+		if !strings.Contains(b.String(), " recipients=1 ") {
+			t.Errorf("logged %s", b.String())
+		}
+	})
+}
+
 func TestShort(t *testing.T) {
 	for _, c := range []struct {
 		may    uint32

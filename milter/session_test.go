@@ -2,6 +2,8 @@ package milter
 
 import (
 	"context"
+	"errors"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -333,5 +335,35 @@ func TestOfferFirst(t *testing.T) {
 	s := &session{server: &Server{}}
 	if err := s.event('M', []byte("<a@b>\x00")); err == nil {
 		t.Error("MAIL before the offer was taken")
+	}
+}
+
+// TestNamesAreCounted: the names of a message's fields count as held beside the fields, also of one that is over the limit, and an
+// idle session keeps no room for many.
+func TestNamesAreCounted(t *testing.T) {
+	const fields, named, octets = 3, 2501, 5002 // of each field: its name, all of it
+	for _, c := range []struct {
+		server *Server
+		want   int64
+		full   bool
+	}{
+		{&Server{}, fields * (named + octets), false},
+		{&Server{MaxMessage: 12_000}, fields * named, false}, // it is over: the names alone
+		{&Server{MaxHeld: 12_000}, named, true},
+	} {
+		a, b := net.Pipe()
+		s := newSession(c.server, a)
+		s.take(cmdMail, []byte("<a@b>\x00"))
+		for range fields {
+			s.take(cmdHeader, []byte(strings.Repeat("n", named-1)+"\x00"+strings.Repeat("v", octets-named-1)+"\x00"))
+		}
+		if n := c.server.held.Held(); n != c.want || s.message.full != c.full {
+			t.Errorf("%d octets are held, want %d; full %v", n, c.want, s.message.full)
+		}
+		s.reset()
+		if n := c.server.held.Held(); n != 0 || cap(s.message.names) > keptNames {
+			t.Errorf("%d octets are held by nobody, room for %d of names", n, cap(s.message.names))
+		}
+		_ = errors.Join(a.Close(), b.Close())
 	}
 }

@@ -116,6 +116,14 @@ func TestDamagedAfterGoodEnd(t *testing.T) {
 func TestMarkedBeforeItIsOpened(t *testing.T) {
 	s := &Store{opts: Options{}}
 	path := filepath.Join(t.TempDir(), "spamsim.db")
+	aStore(t, path)
+	reader := open(t, path, Options{ReadOnly: true}) // bbolt does not get beyond its lock
+	if _, err := Open(path, Options{Timeout: 1}); !errors.Is(err, ErrInUse) {
+		t.Fatalf("a store in use: %v", err)
+	}
+	if err := errors.Join(reader.Close(), os.Remove(path+openMark)); err != nil {
+		t.Errorf("no mark was made before: %v", err)
+	}
 	unmark := s.markOpen(path)
 	if _, err := os.Stat(path + openMark); err != nil {
 		t.Error(err)

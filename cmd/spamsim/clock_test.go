@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"spamsim/parse"
+	"spamsim/store"
 )
 
 // A wild is a clock that leaps when it is told to.
@@ -58,5 +63,29 @@ func TestClockOfTheMachine(t *testing.T) {
 	got := c.now()
 	if after := time.Now().Round(0); got.Before(before) || got.After(after) {
 		t.Errorf("%v is not between %v and %v", got, before, after)
+	}
+}
+
+// TestStoreGoesByTheClock: what the store shares does not expire amid a leap of the machine's clock either.
+func TestStoreGoesByTheClock(t *testing.T) {
+	var w wild
+	d := &daemon{log: slog.New(slog.DiscardHandler), clock: newClock(slog.New(slog.DiscardHandler))}
+	w.rule(d.clock)
+	conf := testConfig(t, "")
+	if err := errors.Join(makeStoreFolder(conf), d.takeStore(conf)); err != nil {
+		t.Fatal(err)
+	}
+	defer d.store.Close()
+	p, err := d.store.Share("a", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Repeat("harbour lantern mosaic quarry trellis ", 3)
+	m := parse.Parse([]byte("Subject: x\n\n"+words), parse.Limits{})
+	d.store.Count(store.NewTrace(m), &store.Transaction{Message: "m", Time: d.clock.now()})
+	w.off.Store(int64(30 * 24 * time.Hour))
+	p.Sweep()
+	if n := d.store.Stats().Clusters; n != 1 {
+		t.Errorf("%d clusters are left", n)
 	}
 }

@@ -33,7 +33,8 @@ func TestUntrustedPeers(t *testing.T) {
 // about a client is not taken.
 func TestRecipientDomains(t *testing.T) {
 	hop := newFake(t, nil)
-	s, addr := start(t, Config{NextHop: hop.url(), RecipientDomains: []string{"Ours.test", ".below.test"}})
+	var log bytes.Buffer
+	s, addr := start(t, Config{NextHop: hop.url(), RecipientDomains: []string{"Ours.test", ".below.test"}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	c, words := hello(t, addr)
 	if strings.Contains(words, "XFORWARD") {
 		t.Errorf("EHLO: %q", words)
@@ -67,6 +68,10 @@ func TestRecipientDomains(t *testing.T) {
 	}
 	c.say("RCPT TO:<a@ours.test> NOTIFY=NEVER\r\n")
 	c.want("250")
+	_ = s.Close()
+	if text := log.String(); strings.Count(text, "msg=refused ") != denied || !strings.Contains(text, "client=127.0.0.1 sender=a@b recipient=a@theirs.test reply=\"550") {
+		t.Errorf("%d were denied, log: %s", denied, text)
+	}
 }
 
 func TestConnectionLimits(t *testing.T) {
