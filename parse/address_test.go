@@ -1,6 +1,9 @@
 package parse
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFirstAddress(t *testing.T) {
 	for in, want := range map[string]string{
@@ -47,6 +50,20 @@ func TestPlainLinks(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("got %q, want %q", got[i], want[i])
+		}
+	}
+}
+
+// TestPeople: whom a message is from and to, as the first fields say and their beginning.
+func TestPeople(t *testing.T) {
+	for header, want := range map[string]string{
+		"From: =?utf-8?q?J=C3=B6rg?=\r\n Maier <j@a.example>\r\nCc: c@a.example\r\nto: b@b.example\r\nReply-To: \"R\" <r@b.example>\r\n": `Jörg Maier <j@a.example> b@b.example "R" <r@b.example>`,
+		"Subject: none\r\n":                          "",
+		strings.Repeat("To: a\r\n", 9):               "a a a a",
+		"To: " + strings.Repeat("a", 1<<10) + "\r\n": strings.Repeat("a", maxNamed-1),
+	} {
+		if m := Parse([]byte(header+"\r\nJörg"), Limits{}); strings.TrimSpace(m.People) != want {
+			t.Errorf("%.60q: %q", header, m.People)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type Message struct {
 	Fields      []Field      // of the top header, in order
 	Subject     string       // decoded (RFC 2047), white space collapsed
 	From        string       // first addr-spec of From, lower case; "" where there is none
+	People      string       // decoded values of From, Reply-To and To, the beginning of each: names and addresses
 	MessageID   string       // msg-id without its angle brackets
 	Type        string       // media type of the top entity, lower case: "text/plain", "multipart/report"
 	Blocks      []Block      // visible text in reading order

@@ -88,6 +88,7 @@ func (p *parser) message(raw []byte) {
 // topFields reads the fields that Message has a place for, the first of each.
 func (p *parser) topFields() {
 	var subject, from, id bool
+	var people []string
 	for _, f := range p.m.Fields {
 		switch {
 		case !subject && strings.EqualFold(f.Name, "Subject"):
@@ -97,12 +98,29 @@ func (p *parser) topFields() {
 				p.defect("", defectSubject)
 			}
 			p.m.Subject = strings.Join(strings.Fields(decodeWords(v, "")), " ")
-		case !from && strings.EqualFold(f.Name, "From"):
+		case strings.EqualFold(f.Name, "From"):
+			if !from {
+				p.m.From = firstAddress(unfold(f.Value))
+			}
 			from = true
-			p.m.From = firstAddress(unfold(f.Value))
+			people = append(people, named(f.Value))
+		case strings.EqualFold(f.Name, "To"), strings.EqualFold(f.Name, "Reply-To"):
+			people = append(people, named(f.Value))
 		case !id && strings.EqualFold(f.Name, "Message-ID"):
 			id = true
 			p.m.MessageID = messageID(unfold(f.Value))
 		}
 	}
+	p.m.People = strings.Join(people[:min(len(people), maxPeople)], " ")
+}
+
+// Of the fields that name people so many count, and so many octets of each: whom a letter speaks of is named at its beginning.
+const (
+	maxPeople = 4
+	maxNamed  = 256
+)
+
+// named is the beginning of the value of a field that names people.
+func named(v string) string {
+	return decodeWords(unfold(v[:min(len(v), maxNamed)]), "")
 }

@@ -19,12 +19,12 @@ func appendBigram(out []feature, words []string, i int, h uint64) []feature {
 	switch one, two := spells(first), spells(second); {
 	case one && two:
 		if run, ok := spelled(words[i:], spelt(first)); ok {
-			out = append(out, feature{run, pair})
+			out = append(out, feature{hash: run, kind: pair})
 		}
 	case one || two:
-		out = append(out, feature{join(h, 0, wholeWord), single})
+		out = append(out, feature{hash: join(h, 0, wholeWord), kind: single})
 	default:
-		out = append(out, feature{join(h, 0, wholeWord), pair})
+		out = append(out, feature{hash: join(h, 0, wholeWord), kind: pair})
 	}
 	return appendApart(out, words, i, first)
 }
@@ -40,7 +40,7 @@ func appendApart(out []feature, words []string, i int, first rune) []feature {
 			break
 		}
 		if _, r := runes(words[i]); !spells(r) {
-			out = append(out, feature{join(uint64(first), uint64(r), apart), ends})
+			out = append(out, feature{hash: join(uint64(first), uint64(r), apart), kind: ends})
 		}
 	}
 	return out

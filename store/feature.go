@@ -70,6 +70,7 @@ const (
 type feature struct {
 	hash uint64 // unseeded: the shipped background knows it by this
 	kind kind
+	mark uint8 // personal, or 0
 }
 
 // id is what the background knows the feature by.
@@ -86,6 +87,7 @@ func NewTrace(m *parse.Message) *Trace {
 	w := wordings.Get().(*wording)
 	defer w.keep()
 	w.of(t.Text)
+	w.call(m.People)
 	t.Tokens = len(w.words)
 	t.room = rooms.Get().(*[]feature)
 	t.features = w.features(*t.room)

@@ -73,10 +73,10 @@ func (c *cluster) ofHouse(sender uint64) bool {
 	return n > 0 && 2*n >= c.copies
 }
 
-// What stands above a letterhead: at least so many words, of which so much may be shared (a greeting), and so improbable in a
+// What stands above a letterhead: at least so many words that are not personal, by weight, of which so much may be shared (a greeting), and so improbable in a
 // copy of which any word may have been changed.
 const (
-	fewOwn     = 5
+	fewOwn     = 4.5
 	greeting   = 0.1
 	improbable = 12.0 // nats
 	ofWord     = 6.0  // nats that the features of a word weigh at least
@@ -85,12 +85,13 @@ const (
 // letterhead says whether the message begins with words of its own and goes on with those that it shares: what people of one
 // house write above one signature and notice are letters, and no copies. In a copy what differs may stand anywhere, so that a
 // word is its own with one chance; in a letter nearly all are in front of some place. It is so where that explains the front
-// so much better (a likelihood ratio, the largest over all places).
+// so much better (a likelihood ratio, the largest over all places). What is personal is different in each copy as well, and stands
+// in front of a campaign as of a letter: a letter has other words besides.
 func (q *query) letterhead(h *hits, tau float32) bool {
 	if q.t == nil {
 		return false
 	}
-	var own, shared [places]float64
+	var own, ordinary, shared [places]float64
 	all, owned := 0.0, 0.0
 	for i := range q.text {
 		f := &q.features[i]
@@ -101,6 +102,9 @@ func (q *query) letterhead(h *hits, tau float32) bool {
 		if h.has(i) {
 			shared[f.place%places] += float64(f.w)
 		} else {
+			if f.place&personal == 0 {
+				ordinary[f.place%places] += float64(f.w)
+			}
 			own[f.place%places] += float64(f.w)
 			owned += float64(f.w)
 		}
@@ -113,7 +117,7 @@ func (q *query) letterhead(h *hits, tau float32) bool {
 	forOwn, forShared := math.Log((1-greeting)/part)/word, math.Log(greeting/max(1-part, 0.02))/word
 	ratio, best, front, end := 0.0, 0.0, 0.0, 0.0
 	for i := range places {
-		front += own[i]
+		front += ordinary[i]
 		if ratio += forOwn*own[i] + forShared*shared[i]; ratio > best {
 			best, end = ratio, front
 		}

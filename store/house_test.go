@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spamsim/parse"
 )
 
 // fromHouse is a message of somebody of a house.
@@ -60,6 +62,27 @@ func TestCampaignOfAHouse(t *testing.T) {
 			if found < 20 {
 				t.Errorf("%s, %d words: %d of 26 found", name, words, found)
 			}
+		}
+	}
+}
+
+// TestCampaignOfAHouseWithNames: names of whom a copy is to, and a number, do not make letters of copies.
+func TestCampaignOfAHouseWithNames(t *testing.T) {
+	for _, words := range []int{40, 120} {
+		s, w := scratchStore(t), newWriter(66)
+		text, found := w.text(words), 0
+		for i := range 30 {
+			to, number := w.text(3), fmt.Sprint(700_000+7*i)
+			m := parse.Message{
+				People: to[2] + ", " + strings.Join(to[:2], " ") + " <p@site.example>",
+				Blocks: []parse.Block{{Text: strings.Join(slices.Concat([]string{"dear"}, to, []string{"reference", number}, text), " ")}},
+			}
+			if ev := s.Count(NewTrace(&m), fromHouse(i, "house.example")); ev.Copies >= 5 && ev.Sigma >= 3 {
+				found++
+			}
+		}
+		if found < 20 {
+			t.Errorf("%d words: %d of 26 found", words, found)
 		}
 	}
 }

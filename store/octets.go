@@ -34,7 +34,7 @@ func (t *Trace) attachments(m *parse.Message) {
 			continue
 		}
 		for _, h := range lowest(content(a.Data[:min(len(a.Data), maxOctets)])) {
-			t.features = append(t.features, feature{h, attachment})
+			t.features = append(t.features, feature{hash: h, kind: attachment})
 		}
 		if files++; files == maxFiles {
 			break

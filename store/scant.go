@@ -2,8 +2,11 @@ package store
 
 import "spamsim/parse"
 
-// oneWord marks the place of a feature that is one word.
-const oneWord = places
+// Marks beside the place of a feature.
+const (
+	oneWord  = places     // it is one word
+	personal = 2 * places // it is made of what differs from one copy of a letter to the next (wording.mark)
+)
 
 // noCopy is the score, in nats, of what is all but a copy.
 const noCopy = joinScore - 1

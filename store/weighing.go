@@ -170,7 +170,7 @@ func (w *weighing) rank(b *background, features []feature, from int, scale uint6
 		if bits <= highest {
 			n++
 		}
-		place := uint8(uint64(from+int(at)) * scale >> 32)
+		place := uint8(uint64(from+int(at))*scale>>32) | features[at].mark
 		if kind == single {
 			place |= oneWord
 		}

@@ -31,9 +31,9 @@ func ofLowestRank(m *memory, t *Trace) (out []queried) {
 // common are n features that the background knows as too common to tell anything: its part of their hashes is the same.
 func common(b *background, n uint64) (out []feature) {
 	for _, slot := range b.counts.slots {
-		if f := (feature{slot &^ math.MaxUint32, single}); b.weight(f) <= 0 {
+		if f := (feature{hash: slot &^ math.MaxUint32, kind: single}); b.weight(f) <= 0 {
 			for i := range n {
-				out = append(out, feature{f.hash | i, single})
+				out = append(out, feature{hash: f.hash | i, kind: single})
 			}
 			break
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -16,6 +17,8 @@ type wording struct {
 	seen    []uint64
 	singles []uint64 // hashes of features
 	pairs   []uint64
+	people  []uint64 // hashes of the words that name whom the message is from and to
+	called  uint64   // a bit for each of those, by its lowest bits
 }
 
 // wordings are used again: one of a common message takes 100 KB.
@@ -48,22 +51,53 @@ func (w *wording) of(folded string) {
 	w.words, w.hashes = ownWords(w.words, w.hashes)
 }
 
+// call notes the words that name people: names, addresses and their local parts. A domain is all who write from there.
+func (w *wording) call(people string) {
+	folded := parse.Fold(people)
+	names := parse.AppendTokens(nil, folded)
+	for field := range strings.FieldsSeq(folded) {
+		if local, _, ok := strings.Cut(field, "@"); ok {
+			names = parse.AppendTokens(names, local)
+		}
+	}
+	w.people, w.called = wordHashes(w.people[:0], names), 0
+	for _, h := range w.people {
+		w.called |= 1 << (h % 64)
+	}
+}
+
+// mark is personal for what has a digit, and for a name or part of an address of whom the message is from or to.
+func (w *wording) mark(i int) uint8 {
+	word := w.words[i]
+	for j := range len(word) {
+		if word[j]-'0' < 10 {
+			return personal
+		}
+	}
+	if h := w.hashes[i]; w.called>>(h%64)&1 != 0 && slices.Contains(w.people, h) {
+		return personal
+	}
+	return 0
+}
+
 // features returns the distinct features of the words, in room for them that is used again.
 func (w *wording) features(room []feature) []feature {
 	out := room[:0]
 	lastHead, lastTail := uint64(0), uint64(0) // of the last word that is long enough to be known by its ends
 	all, plain, before := plainWords(), false, false
+	mark, markBefore, markLast := uint8(0), uint8(0), uint8(0) // of the word, of the one before, of the last long one
 	for i, h := range w.hashes {
+		markBefore, mark = mark, w.mark(i)
 		if isBigram(w.words[i]) {
 			out = appendBigram(out, w.words, i, h)
 			continue
 		}
 		before, plain = plain, all.has(h)
 		if !plain {
-			out = append(out, feature{join(h, 0, wholeWord), single})
+			out = append(out, feature{join(h, 0, wholeWord), single, mark})
 		}
 		if i > 0 && !(plain && before) {
-			out = append(out, feature{join(w.hashes[i-1], h, twoWords), pair})
+			out = append(out, feature{join(w.hashes[i-1], h, twoWords), pair, mark & markBefore})
 		}
 		if plain {
 			continue
@@ -73,10 +107,11 @@ func (w *wording) features(room []feature) []feature {
 			continue
 		}
 		if lastHead != 0 {
-			out = append(out, feature{join(lastHead, head, headHead), ends}, feature{join(lastTail, tail, tailTail), ends},
-				feature{join(lastHead, tail, headTail), ends}, feature{join(lastTail, head, tailHead), ends})
+			m := mark | markLast
+			out = append(out, feature{join(lastHead, head, headHead), ends, m}, feature{join(lastTail, tail, tailTail), ends, m},
+				feature{join(lastHead, tail, headTail), ends, m}, feature{join(lastTail, head, tailHead), ends, m})
 		}
-		lastHead, lastTail = head, tail
+		lastHead, lastTail, markLast = head, tail, mark
 	}
 	out, w.seen = distinct(out, w.seen)
 	return out

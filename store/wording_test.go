@@ -25,6 +25,41 @@ func TestFeaturesAreDistinct(t *testing.T) {
 	}
 }
 
+// TestPersonal: a feature is personal where a word of it is a number or names somebody; two words side by side where both do.
+func TestPersonal(t *testing.T) {
+	var w wording
+	w.of("harvest 4711 rosegarden r2d2x7 sunset concern")
+	w.call("Sunset, \"M.\" <rosegarden@concern.example>")
+	got := map[feature]bool{}
+	for _, f := range w.features(nil) {
+		got[f] = true
+	}
+	hash := func(word string) uint64 { return xxhash.Sum64String(word) }
+	for i, word := range w.words {
+		mark := uint8(personal)
+		if word == "harvest" || word == "concern" {
+			mark = 0
+		}
+		if !got[feature{join(hash(word), 0, wholeWord), single, mark}] {
+			t.Errorf("%q: its mark is not %d", word, mark)
+		}
+		if i == 0 {
+			continue
+		}
+		if word == "4711" || word == "concern" {
+			mark = 0
+		}
+		if !got[feature{join(hash(w.words[i-1]), hash(word), twoWords), pair, mark}] {
+			t.Errorf("%q %q: its mark is not %d", w.words[i-1], word, mark)
+		}
+	}
+	head, tail := affixes("harvest")
+	nextHead, nextTail := affixes("4711")
+	if !got[feature{join(head, nextHead, headHead), ends, personal}] || !got[feature{join(tail, nextTail, tailTail), ends, personal}] {
+		t.Error("the ends of a word beside a number are not personal")
+	}
+}
+
 // TestDistinct: of equal features the first stays, whatever lies in the way of their hashes.
 func TestDistinct(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -33,7 +68,7 @@ func TestDistinct(t *testing.T) {
 		all, seen := make([]feature, n), map[uint64]bool{}
 		var want []feature
 		for i := range all {
-			all[i] = feature{r.Uint64N(uint64(n))<<r.IntN(3)<<40 + r.Uint64N(3) + 1, kind(i % kinds)}
+			all[i] = feature{hash: r.Uint64N(uint64(n))<<r.IntN(3)<<40 + r.Uint64N(3) + 1, kind: kind(i % kinds)}
 			if !seen[all[i].hash] {
 				want = append(want, all[i])
 			}
