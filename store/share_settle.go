@@ -62,6 +62,8 @@ func (s *Store) same(c *cluster, m *match) bool {
 	switch {
 	case m.score < joinScore:
 		return false
+	case c.housed(m.c) && min(m.inCore, m.inMessage) < sameHouse:
+		return false
 	case c.copies == 1:
 		return m.c.copies < maxGrowth || m.inMessage >= wellKnown
 	case m.c.copies == 1:
@@ -69,6 +71,15 @@ func (s *Store) same(c *cluster, m *match) bool {
 	}
 	return m.score >= mergeScore || m.inCore >= nearlyAll && m.inMessage >= nearlyAll
 }
+
+// housed says whether one house has at least half of the copies of each of two clusters.
+func (c *cluster) housed(other *cluster) bool {
+	return slices.ContainsFunc(c.senders.seen, func(t tallied) bool { return c.ofHouse(t.key) && other.ofHouse(t.key) })
+}
+
+// sameHouse is the share of either that two clusters of one house must have in common: where in a text the words of its own stand,
+// of which letterhead would tell letters above one notice, is not kept.
+const sameHouse = 0.9
 
 // nearlyAll is the share of two campaigns' texts that both have, from which they are one however short they are.
 const nearlyAll = 0.8

@@ -66,6 +66,34 @@ func TestSettlesSomeAfterStart(t *testing.T) {
 	}
 }
 
+// TestLettersOfAHouseOnNodes: what people of one house write above one notice becomes no cluster by being seen by several nodes;
+// copies with a tenth changed do.
+func TestLettersOfAHouseOnNodes(t *testing.T) {
+	for _, c := range []struct {
+		letter, notice int
+		changed        float64 // of the notice
+		copies         int     // of the cluster that has most, at most; 30 where it is a campaign
+	}{{8, 15, 0, 2}, {8, 60, 0, 2}, {20, 60, 0, 1}, {200, 60, 0, 1}, {0, 60, 0.1, 30}} {
+		x, w := newSite(t, 3, 1), newWriter(61)
+		notice := w.text(c.notice)
+		for i := range 30 {
+			at := fromHouse(i, "house.example")
+			at.Time = x.now
+			x.nodes[i%3].s.Count(traceOf(slices.Concat([]string{"hello"}, w.text(c.letter), w.changed(notice, c.changed))), at)
+			if i%3 == 2 {
+				x.quiet()
+			}
+		}
+		most := 1
+		for _, campaign := range x.nodes[0].s.Campaigns(Biggest, 0) {
+			most = max(most, campaign.Copies)
+		}
+		if most > c.copies || c.copies == 30 && most < 30 {
+			t.Errorf("letters of %d words above %d: %d are one", c.letter, c.notice, most)
+		}
+	}
+}
+
 // kill lets a node go on from what its file has, as if it had been killed at this moment.
 func (x *site) kill(n *siteNode) {
 	if err := n.s.Sync(); err != nil {
