@@ -86,9 +86,22 @@ func startOn(passed map[string][]net.Listener, conf *config.Loaded, log *slog.Lo
 	return begin(&sockets{passed: passed}, conf, log)
 }
 
-// begin is startDaemon with sockets that others opened.
+// begin is startDaemon with sockets that others opened. What they did not open is listened on first of all: who comes while the
+// store is read, which takes seconds after a crash, waits for his greeting and is not refused.
 func begin(at *sockets, conf *config.Loaded, log *slog.Logger) (_ *daemon, err error) {
 	if err := makeStoreFolder(conf); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			at.close()
+		}
+	}()
+	if err := at.listen(conf); err != nil {
+		if c, noDaemon := control.Dial(control.SocketOf(conf.Store.Path)); noDaemon == nil {
+			c.Close()
+			err = fmt.Errorf("%s: %w: %w", conf.Store.Path, store.ErrInUse, err)
+		}
 		return nil, err
 	}
 	d := &daemon{log: log, level: new(slog.LevelVar), clock: newClock(log), failed: make(chan error, 1)}
@@ -98,7 +111,6 @@ func begin(at *sockets, conf *config.Loaded, log *slog.Logger) (_ *daemon, err e
 	}
 	defer func() {
 		if err != nil {
-			at.close()
 			err = errors.Join(err, d.stop(time.Second))
 		}
 	}()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
+	"spamsim/store"
 )
 
 // testEnv is a host with a home of its own and no configuration.
@@ -231,6 +233,47 @@ func TestAddressInUse(t *testing.T) {
 	}
 	if _, err := os.Lstat(control.SocketOf(conf.Store.Path)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the control socket is left: %v", err)
+	}
+}
+
+// TestListensFirst: who comes before the store is open, here while another process has it, waits and is greeted.
+func TestListensFirst(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "smtp")
+	conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [\"unix:%s\"]\n", socket))
+	if err := makeStoreFolder(conf); err != nil {
+		t.Fatal(err)
+	}
+	other, err := store.Open(conf.Store.Path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type started struct {
+		d   *daemon
+		err error
+	}
+	done := make(chan started, 1)
+	go func() {
+		d, err := startDaemon(conf, slog.New(slog.DiscardHandler))
+		done <- started{d, err}
+	}()
+	var c net.Conn
+	for c, err = net.Dial("unix", socket); err != nil && len(done) == 0; c, err = net.Dial("unix", socket) {
+		time.Sleep(time.Millisecond)
+	}
+	if len(done) > 0 {
+		t.Fatalf("it ended before it listened: %v", (<-done).err)
+	}
+	defer c.Close()
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := <-done
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	defer s.d.stop(time.Second)
+	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.HasPrefix(line, "220 ") {
+		t.Errorf("%q, %v", line, err)
 	}
 }
 

@@ -39,6 +39,9 @@ func inherit(ctx context.Context, from *handover.Predecessor, conf *config.Loade
 
 // listen listens where the configuration says and the predecessor did not.
 func (s *sockets) listen(conf *config.Loaded) error {
+	if s.opened == nil {
+		s.opened = map[handover.Socket]net.Listener{}
+	}
 	for _, door := range doorNames {
 		if len(s.passed[door]) > 0 {
 			continue
