@@ -151,7 +151,7 @@ func (p *parser) multipart(e entity, typ string) reading {
 
 // together is what is read of the parts of a multipart.
 func together(all []reading, typ string) (r reading) {
-	if typ == "multipart/alternative" {
+	if typ == "multipart/alternative" && len(all) > 0 {
 		return choose(all)
 	}
 	for _, o := range all {

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,14 @@ func TestBehindTheEnd(t *testing.T) {
 		if got := text(Parse([]byte(multi+"x\n\n"+body), Limits{})); strings.TrimSpace(got) != want {
 			t.Errorf("%q: got %q", body, got)
 		}
+	}
+}
+
+// TestAlternativesBehindTheEnd: alternatives whose end comes first are read.
+func TestAlternativesBehindTheEnd(t *testing.T) {
+	m := Parse([]byte("Content-Type: multipart/alternative; boundary=x\n\n--x--\n--x\n\nplain\n--x\nContent-Type: text/html\n\nshown\n--x--\n"), Limits{})
+	if got := strings.TrimSpace(text(m)); got != "shown" || !slices.Equal(m.Defects, []Defect{{"", defectAfterEnd}}) {
+		t.Errorf("got %q, %v", got, m.Defects)
 	}
 }
 
