@@ -455,7 +455,8 @@ func (c *committer) write(s *Store, update func(func(*bbolt.Tx) error) error, al
 		}
 		return nil
 	})
-	s.compaction.journal.note(todo) // not before: who brings it over meanwhile would find what it was
+	// Not before: who brings it over meanwhile would find what it was. A commit that failed may have been written all the same.
+	s.compaction.journal.note(todo)
 	if err != nil {
 		s.mu.Lock()
 		s.changes.restore(&taken)
