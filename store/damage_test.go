@@ -223,6 +223,23 @@ func TestUncleanStop(t *testing.T) {
 	}
 }
 
+// TestMarkStaysWhereTheLastCommitFails: what the file has then is not known, and the next start looks.
+func TestMarkStaysWhereTheLastCommitFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spamsim.db")
+	_, text := aStore(t, path)
+	s := open(t, path, Options{})
+	if err := s.db.Load().Close(); err != nil { // nothing can be written any more
+		t.Fatal(err)
+	}
+	s.Count(traceOf(text), from(1))
+	if err := s.Close(); err == nil {
+		t.Error("the last commit did not fail")
+	}
+	if _, err := os.Stat(path + openMark); err != nil {
+		t.Errorf("its mark: %v", err)
+	}
+}
+
 // TestNoMark: where the mark cannot be made the store is opened all the same, and somebody hears of it.
 func TestNoMark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spamsim.db")

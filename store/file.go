@@ -129,8 +129,10 @@ func (s *Store) close(few int) error {
 	if err == nil && s.memory.live >= few {
 		save = s.beginSnapshot()
 	}
-	if unmark := os.Remove(s.path + openMark); !errors.Is(unmark, fs.ErrNotExist) {
-		err = errors.Join(err, unmark)
+	if err == nil { // else nobody knows what the file has: the next start will look
+		if err = os.Remove(s.path + openMark); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
 	}
 	s.tell(save()) // without it the store is as good, and slower to open
 	return errors.Join(err, s.db.Load().Close())
