@@ -6,11 +6,16 @@ import (
 	"time"
 )
 
-// authHop is a next hop that knows one password.
-func authHop(t *testing.T) *fake {
+// authHop is a next hop that knows one password. What answers says goes before its own, where it says anything.
+func authHop(t *testing.T, answers ...func(line string) string) *fake {
 	return newFake(t, func(f *fake) {
 		f.offer = []string{"PIPELINING", "AUTH GSSAPI LOGIN SCRAM-SHA-256-PLUS PLAIN"}
 		f.answer = func(_ int, line string) string {
+			for _, own := range answers {
+				if a := own(line); a != "" {
+					return a
+				}
+			}
 			switch {
 			case line == "AUTH PLAIN right", line == "right":
 				return "235 2.7.0 hop says welcome"

@@ -177,7 +177,6 @@ func (x *exchange) commit(sure func() bool) ([]reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.inData = false
 	x.finish()
 	x.pool.put(x.remote)
 	return answers, nil
@@ -200,7 +199,7 @@ func (x *exchange) verdicts() ([]reply, error) {
 			return nil, err
 		}
 		if err != nil {
-			x.remote.tainted = true
+			x.remote.astray = true
 			return append(answers, slices.Repeat([]reply{replyNextHop}, want-len(answers))...), nil
 		}
 		answers = append(answers, r)
@@ -233,7 +232,7 @@ func (x *exchange) drop() {
 	switch {
 	case x.inData:
 		x.remote.close()
-	case x.sent == 0 && !x.spoken:
+	case x.sent == 0:
 		x.pool.put(x.remote)
 	case x.pool.login && x.heard == x.sent && !x.remote.astray: // else an older answer would be taken for that to RSET
 		if r, err := x.remote.ask("RSET"); err == nil && r.ok() {

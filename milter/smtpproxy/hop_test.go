@@ -51,9 +51,10 @@ type fake struct {
 	said []string // lines of all connections
 	from []string // the client of each connection, as its PROXY header says
 	kept []kept
-	cut  int // contents without a final dot
-	row  int // commands behind which a further one lay already
-	n    int // connections
+	cut  int      // contents without a final dot
+	torn []string // these
+	row  int      // commands behind which a further one lay already
+	n    int      // connections
 }
 
 // A kept is a message that was accepted.
@@ -281,6 +282,7 @@ func (c *fakeConn) content() bool {
 	if !ok {
 		c.mu.Lock()
 		c.cut++
+		c.torn = append(c.torn, string(wire))
 		c.mu.Unlock()
 		return false
 	}

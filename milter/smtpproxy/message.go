@@ -3,6 +3,7 @@ package smtpproxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"slices"
@@ -223,7 +224,7 @@ func (in *incoming) commit(ctx context.Context, stop func() bool) reply {
 
 // hopLost answers for a next hop that broke off, or was broken off since the client is gone or the time is over.
 func (in *incoming) hopLost(ctx context.Context, step string, err error) reply {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || errors.Is(err, errNotSure) {
 		in.server.counters.aborted.Add(1)
 		return replyLate
 	}

@@ -213,6 +213,7 @@ func TestNextHopTLS(t *testing.T) {
 		"not trusted": newFake(t, func(f *fake) { f.tls, _ = certificate(t) }),
 		"not TLS":     newFake(t, nil),
 		"injected text": newFake(t, func(f *fake) {
+			f.tls = server
 			f.answer = func(_ int, l string) string { return map[string]string{"STARTTLS": "220 go\n250 ok"}[l] }
 		}),
 	} {
