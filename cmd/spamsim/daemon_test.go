@@ -221,18 +221,21 @@ func TestServe(t *testing.T) {
 // TestAddressInUse names the door and the address, and leaves nothing running.
 func TestAddressInUse(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [\"127.0.0.1:0\", %q]\n", l.Addr()))
-	_, err = startDaemon(conf, slog.New(slog.DiscardHandler))
-	if !errors.Is(err, syscall.EADDRINUSE) || !strings.HasPrefix(err.Error(), "smtp: ") || !temporary(err) {
-		t.Errorf("%v", err)
-	}
-	if _, err := os.Lstat(control.SocketOf(conf.Store.Path)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the control socket is left: %v", err)
+	for network, at := range map[string]string{"tcp": "127.0.0.1:0", "unix": filepath.Join(t.TempDir(), "smtp")} {
+		l, err := net.Listen(network, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		used := strings.TrimPrefix(network+":", "tcp:") + l.Addr().String()
+		conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [\"127.0.0.1:0\", %q]\n", used))
+		_, err = startDaemon(conf, slog.New(slog.DiscardHandler))
+		if !errors.Is(err, syscall.EADDRINUSE) || !strings.HasPrefix(err.Error(), "smtp: ") || !strings.Contains(err.Error(), used) || !temporary(err) {
+			t.Errorf("%v", err)
+		}
+		if _, err := os.Lstat(control.SocketOf(conf.Store.Path)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the control socket is left: %v", err)
+		}
 	}
 }
 

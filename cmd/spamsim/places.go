@@ -123,7 +123,7 @@ func listen(a config.Address) (net.Listener, error) {
 	if a.Network == "unix" {
 		if c, err := net.DialTimeout("unix", a.Addr, time.Second); err == nil {
 			c.Close()
-			return nil, fmt.Errorf("somebody serves %s already", a)
+			return nil, fmt.Errorf("somebody serves %s: %w", a, syscall.EADDRINUSE)
 		}
 		return control.Listen(a.Addr)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/control"
-	"spamsim/store"
 )
 
 // The exit statuses. Mail programs know 75 as EX_TEMPFAIL: they keep the message and try again.
@@ -91,18 +90,7 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 }
 
 // temporary tells whether the same command may succeed later.
-func temporary(err error) bool {
-	if errors.As(err, new(tempError)) {
-		return true
-	}
-	for _, e := range []error{store.ErrInUse, control.ErrUnavailable, syscall.EADDRINUSE, syscall.ENOSPC, syscall.EDQUOT,
-		syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
+func temporary(err error) bool { return errors.As(err, new(tempError)) || control.Temporary(err) }
 
 // newRoot is the whole command tree.
 func newRoot(a *app) *cobra.Command {

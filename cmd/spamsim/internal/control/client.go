@@ -149,5 +149,8 @@ func refusal(code int, answer []byte) error {
 	if err != nil || f.Error == "" {
 		f.Error = http.StatusText(code)
 	}
+	if code == http.StatusServiceUnavailable {
+		return fmt.Errorf("%w: %s", ErrNotNow, f.Error)
+	}
 	return fmt.Errorf("the daemon says: %s", f.Error)
 }

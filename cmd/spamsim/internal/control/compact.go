@@ -17,6 +17,7 @@ type Compaction struct {
 	Of     int64            `json:"of"`   // about how many there are
 	Result *store.Compacted `json:"result,omitempty"`
 	Error  string           `json:"error,omitempty"`
+	NotNow bool             `json:"not_now,omitempty"` // the error may pass
 }
 
 // Compact makes the store's file as small as what it holds.
@@ -52,6 +53,8 @@ func (c *Client) Compact(ctx context.Context, tell func(done, of int64)) (out st
 			return out, ctx.Err()
 		case err != nil:
 			return out, fmt.Errorf("%w: %w", errCut, err)
+		case line.NotNow:
+			return out, fmt.Errorf("%w: %s", ErrNotNow, line.Error)
 		case line.Error != "":
 			return out, fmt.Errorf("the daemon says: %s", line.Error)
 		case line.Result != nil:
@@ -76,7 +79,7 @@ func (h *handler) compact(w http.ResponseWriter, r *http.Request) {
 	}
 	out, err := h.Compact(ctx, func(done, of int64) { tell(Compaction{Done: done, Of: of}) })
 	if err != nil {
-		tell(Compaction{Done: last.Done, Of: last.Of, Error: err.Error()})
+		tell(Compaction{Done: last.Done, Of: last.Of, Error: err.Error(), NotNow: Temporary(err)})
 		return
 	}
 	tell(Compaction{Done: last.Of, Of: last.Of, Result: &out})

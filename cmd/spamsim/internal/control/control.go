@@ -25,7 +25,7 @@
 // own commands and change with them; /check does not.
 //
 // Bodies of answers are JSON. What goes wrong is {"error": TEXT} with status 400 (wrong request), 404 (no such
-// cluster), 413 (message over the limit) or 500 (own failure). Who may connect is decided by the socket's mode: its owner and group.
+// cluster), 413 (message over the limit), 503 (not now: Temporary) or 500 (another own failure). Who may connect is decided by the socket's mode: its owner and group.
 package control
 
 import (
@@ -33,6 +33,8 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"slices"
+	"syscall"
 	"time"
 
 	"spamsim/cmd/spamsim/internal/source"
@@ -47,7 +49,15 @@ var (
 	ErrUnavailable = errors.New("the daemon does not answer")
 	// ErrTooLarge is a message over the size that is judged.
 	ErrTooLarge = errors.New("message is larger than limits.max_judged_size")
+	// ErrNotNow is a daemon that cannot do now what it may do later.
+	ErrNotNow = errors.New("the daemon says")
 )
+
+// Temporary tells whether the same request may succeed later.
+func Temporary(err error) bool {
+	return slices.ContainsFunc([]error{store.ErrInUse, store.ErrCompacting, ErrUnavailable, ErrNotNow, syscall.EADDRINUSE, syscall.ENOSPC,
+		syscall.EDQUOT, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}, func(e error) bool { return errors.Is(err, e) })
+}
 
 // A Service judges and learns. Its methods may be called from many goroutines.
 type Service interface {

@@ -218,6 +218,22 @@ func TestOwnFailure(t *testing.T) {
 	}
 }
 
+// TestNotNow: what may pass is known to whoever asks the daemon, too.
+func TestNotNow(t *testing.T) {
+	for wrong, want := range map[error]bool{
+		fmt.Errorf("commit: %w", syscall.ENOSPC): true, store.ErrCompacting: true, errors.New("disk on fire"): false,
+	} {
+		c := dial(t, serve(t, &record{err: wrong}, 100))
+		_, train := c.Train(t.Context(), nil, filter.Spam)
+		_, compact := c.Compact(t.Context(), func(int64, int64) {})
+		for _, err := range []error{train, compact} {
+			if err == nil || err.Error() != "the daemon says: "+wrong.Error() || Temporary(err) != want {
+				t.Errorf("%v, temporary %v, want %v", err, Temporary(err), want)
+			}
+		}
+	}
+}
+
 // TestLimit sends messages at and over the limit, also with 100 MB: those over it are refused before they are read.
 func TestLimit(t *testing.T) {
 	r := &record{}

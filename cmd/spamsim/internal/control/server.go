@@ -196,6 +196,8 @@ func answer(w http.ResponseWriter, v any, err error) {
 		code = http.StatusBadRequest
 	case errors.Is(err, context.Canceled):
 		return // the client is gone
+	case Temporary(err):
+		code = http.StatusServiceUnavailable
 	default:
 		code = http.StatusInternalServerError
 	}
