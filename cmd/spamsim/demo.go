@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/smtp"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -39,8 +41,18 @@ it was delivered, and ends with a summary. Nothing is left behind.`,
 	return c
 }
 
-// demo runs the demonstration in a folder that goes away with it.
+// statusPipe is how shells tell of a program that wrote what nobody reads: 128 + SIGPIPE.
+const statusPipe = 141
+
+// demo runs the demonstration in a folder that goes away with it, also where the terminal or the reader of its output does.
 func (a *app) demo(ctx context.Context, seed uint64, pace time.Duration) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
+	defer stop()
+	defer func() {
+		if errors.Is(err, syscall.EPIPE) {
+			err = status(statusPipe) // nobody would read more
+		}
+	}()
 	dir, err := scratch("spamsim-demo-*")
 	if err != nil {
 		return err
