@@ -74,6 +74,13 @@ func diagnose(ctx context.Context, conf *config.Loaded) diagnosis {
 	if site.Postfix, err = doctor.FindPostfix(ctx); err != nil {
 		own = append(own, doctor.Finding{Leg: "postfix", Level: doctor.Unknown, Text: err.Error()})
 	}
+	if configuredActions(conf).quarantines() {
+		site.Quarantine = quarantineDir(conf)
+	}
+	if c, err := control.Dial(control.SocketOf(conf.Store.Path)); err == nil {
+		c.Close()
+		site.Running = true
+	}
 	d := diagnosis{Config: conf.File, Findings: slices.Concat(own, memory(ctx, conf), doctor.Examine(ctx, site)),
 		Postfix: append([]doctor.Advice{}, doctor.Advise(conf)...)}
 	d.Dangerous = slices.ContainsFunc(d.Findings, func(f doctor.Finding) bool { return f.Level == doctor.Danger })

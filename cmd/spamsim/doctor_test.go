@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -199,6 +201,49 @@ func TestDoctorFiles(t *testing.T) {
 	} {
 		got.wants(t, w.leg, doctor.Danger, w.words)
 	}
+}
+
+// TestDoctorMaildirs: those of the next hop and of the quarantine, before serve has made them, then, and once one is gone beneath it.
+func TestDoctorMaildirs(t *testing.T) {
+	noPostfix(t)
+	mail := filepath.Join(t.TempDir(), "mail")
+	conf := testConfig(t, fmt.Sprintf("mode = \"enforce\"\n[smtp]\nlisten = [%q]\nnext_hop = \"maildir:%s\"\n[actions]\nbulk = \"quarantine\"\n",
+		lab.FreeAddr(t), mail))
+	got := diagnose(t.Context(), conf)
+	got.wants(t, "next hop", doctor.Good, "not there yet")
+	got.wants(t, "quarantine", doctor.Good, "not there yet")
+	start(t, conf)
+	got = diagnose(t.Context(), conf)
+	got.wants(t, "next hop", doctor.Good, "can be written")
+	got.wants(t, "quarantine", doctor.Good, "can be written")
+	for _, gone := range []string{mail + "/new", mail, quarantineDir(conf) + "/envelope", quarantineDir(conf)} {
+		if err := os.RemoveAll(gone); err != nil {
+			t.Fatal(err)
+		}
+		got = diagnose(t.Context(), conf)
+		got.wants(t, "next hop", doctor.Danger, "cannot be written: ")
+		if strings.HasPrefix(gone, quarantineDir(conf)) {
+			got.wants(t, "quarantine", doctor.Lost, "cannot be written: ")
+		}
+	}
+}
+
+// TestDoctorOfAnotherUser: the daemon is not said to be gone where it may not be asked.
+func TestDoctorOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root becomes another user")
+	}
+	conf := testConfig(t, "")
+	start(t, conf)
+	got := make(chan diagnosis)
+	go func() {
+		runtime.LockOSThread() // its thread alone is another user's, and ends with it
+		if err := syscall.Setfsuid(65534); err != nil {
+			t.Error(err)
+		}
+		got <- diagnosis{Findings: memory(t.Context(), conf)}
+	}()
+	(<-got).wants(t, "daemon", doctor.Unknown, "run doctor as the daemon's user")
 }
 
 // TestDoctorPrints: people and scripts get the same.

@@ -36,6 +36,8 @@ type Site struct {
 	Config     *config.Loaded
 	NextHopTLS *tls.Config // what is demanded of the next hop; nil is plain text
 	Postfix    *Postfix    // nil where there is none
+	Running    bool        // a daemon has made the folders that it needs
+	Quarantine string      // the maildir of what is quarantined; "" where nothing is
 }
 
 // timeout bounds one step of a conversation. Postfix waits for 100 s (smtpd_proxy_timeout), people do not.
@@ -53,6 +55,9 @@ func Examine(ctx context.Context, s *Site) []Finding {
 	var f findings
 	f.settings(s.Config)
 	f.state(s.Config)
+	if s.Quarantine != "" {
+		f.maildir("quarantine "+s.Quarantine, s.Quarantine, s.Running, Lost, "envelope", "new")
+	}
 	for _, a := range s.Config.SMTP.Listen {
 		f.listener(ctx, s, "smtp", a)
 	}

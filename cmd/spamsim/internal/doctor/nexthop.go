@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 func (f *findings) nextHop(ctx context.Context, s *Site) {
 	leg := "next hop " + s.Config.SMTP.NextHop
 	if path, ok := strings.CutPrefix(s.Config.SMTP.NextHop, "maildir:"); ok {
-		f.maildir(leg, path)
+		f.maildir(leg, path, s.Running, Danger, "new")
 		return
 	}
 	network, addr, lmtp := hopAddress(s.Config.SMTP.NextHop)
@@ -109,19 +110,23 @@ func (t *talk) introduce(version string) error {
 	return err
 }
 
-// maildir looks whether mail can be written.
-func (f *findings) maildir(leg, path string) {
-	tmp := filepath.Join(path, "tmp")
-	if _, err := os.Stat(path); os.IsNotExist(err) {
+// maildir looks whether mail can be written. Its folders are made when a daemon starts, and not again.
+func (f *findings) maildir(leg, path string, running bool, bad Level, folders ...string) {
+	if _, err := os.Stat(path); os.IsNotExist(err) && !running {
 		f.add(leg, Good, "not there yet: serve makes it")
 		return
 	}
-	file, err := os.CreateTemp(tmp, "doctor")
+	file, err := os.CreateTemp(filepath.Join(path, "tmp"), "doctor")
+	if err == nil {
+		err = errors.Join(file.Close(), os.Remove(file.Name()))
+	}
+	for _, folder := range folders {
+		_, gone := os.Stat(filepath.Join(path, folder))
+		err = errors.Join(err, gone)
+	}
 	if err != nil {
-		f.add(leg, Danger, "cannot be written: %v", err)
+		f.add(leg, bad, "cannot be written: %v", err)
 		return
 	}
-	file.Close()
-	_ = os.Remove(file.Name())
 	f.add(leg, Good, "can be written; it owns what it takes, so nothing is forwarded from there")
 }
