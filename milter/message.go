@@ -2,6 +2,7 @@ package milter
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 
 	"spamsim/milter/filter"
@@ -17,6 +18,7 @@ type message struct {
 	body   bool   // the empty line is in raw
 	names  []byte // the header fields' names in lower case, each ended by NUL
 	size   int    // octets that came, held or not, recipients among them
+	id     string // its Message-ID, where it was in what was dropped
 	over   bool   // larger than may be held: raw is gone, its rest is only counted
 	full   bool   // no memory left for it: the same, but the client is to come back
 }
@@ -88,6 +90,7 @@ func (m *message) octets() int {
 
 // drop gives up what is held of the message; its size goes on being counted.
 func (m *message) drop() {
+	m.id = cmp.Or(m.id, filter.MessageID(m.raw))
 	m.raw, m.rcpts = nil, nil
 }
 

@@ -1,6 +1,7 @@
 package milter
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -27,6 +28,7 @@ func (s *session) report(env *filter.Envelope, j filter.Judgement, took time.Dur
 		slog.String("reason", j.Verdict.Reason),
 		slog.String("cluster", j.Verdict.Cluster),
 		slog.String("id", env.QueueID),
+		slog.String("message_id", cmp.Or(s.message.id, filter.MessageID(s.message.raw))),
 		slog.Duration("took", took),
 		slog.String("action", actionWords[j.Action]),
 	)

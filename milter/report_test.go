@@ -30,8 +30,8 @@ func TestLog(t *testing.T) {
 		m.mail(hello)
 		bare := connect(t, l, contract{6, 0, 0})
 		bare.mail(hello)
-		want := `level=INFO msg=message door=milter client=192.0.2.7 sender=a@b.test recipients=1 size=25 reason=why cluster=7f3a id=4F00 took=0s action=quarantine
-level=INFO msg=message door=milter client="" sender=a@b.test recipients=1 size=25 reason=why cluster=7f3a id=4F00 took=0s action=quarantine
+		want := `level=INFO msg=message door=milter client=192.0.2.7 sender=a@b.test recipients=1 size=25 reason=why cluster=7f3a id=4F00 message_id="" took=0s action=quarantine
+level=INFO msg=message door=milter client="" sender=a@b.test recipients=1 size=25 reason=why cluster=7f3a id=4F00 message_id="" took=0s action=quarantine
 level=WARN msg="the MTA does not let us add fields" door=milter id=4F00
 `
 		if got := b.String(); got != want {
@@ -47,12 +47,14 @@ level=WARN msg="the MTA does not let us add fields" door=milter id=4F00
 func TestLogOfTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		s := &Server{MaxMessage: 10, Check: always(tagged), Pass: func(*filter.Envelope, filter.Kind, string) filter.Judgement { return filter.Judgement{} },
+		s := &Server{MaxMessage: 50, Check: always(tagged), Pass: func(*filter.Envelope, filter.Kind, string) filter.Judgement { return filter.Judgement{} },
 			Log: slog.New(slog.NewTextHandler(&b, nil))}
 		m := connect(t, start(t, s), postfix37)
 		m.begin()
-		m.mail(hello)
-		if !strings.Contains(b.String(), " recipients=1 ") {
+		large := hello
+		large.headers, large.last = []string{"Message-ID\x00 <a.1@b.test>\x00"}, strings.Repeat("x", 100)
+		m.mail(large)
+		if !strings.Contains(b.String(), " recipients=1 ") || !strings.Contains(b.String(), " message_id=a.1@b.test ") {
 			t.Errorf("logged %s", b.String())
 		}
 	})

@@ -62,7 +62,7 @@ func (s *Server) pass(env *filter.Envelope, kind filter.Kind, reason string) *fi
 }
 
 // report writes the message's one line in the log, with the keys that every door has.
-func (s *Server) report(env *filter.Envelope, v *filter.Verdict, size int, took time.Duration) {
+func (s *Server) report(env *filter.Envelope, v *filter.Verdict, raw []byte, size int, took time.Duration) {
 	s.count(func(n *Stats) { n.Messages++ })
 	s.log().LogAttrs(context.Background(), slog.LevelInfo, "message",
 		slog.String("door", env.Door),
@@ -74,6 +74,7 @@ func (s *Server) report(env *filter.Envelope, v *filter.Verdict, size int, took 
 		slog.String("reason", v.Reason),
 		slog.String("cluster", v.Cluster),
 		slog.String("id", env.QueueID),
+		slog.String("message_id", filter.MessageID(raw)),
 		slog.Duration("took", took),
 		slog.String("action", "tag"),
 	)

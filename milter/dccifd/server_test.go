@@ -1,10 +1,12 @@
 package dccifd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -23,6 +25,16 @@ func TestBothNetworks(t *testing.T) {
 		if n := r.Stats(); n.Connections != 1 || n.Messages != 1 || n.Broken != 0 {
 			t.Errorf("%s: counted %+v", network, n)
 		}
+	}
+}
+
+// TestLog: a message has one line, with its Message-ID.
+func TestLog(t *testing.T) {
+	var log bytes.Buffer
+	r := start(t, "tcp", &Server{Log: slog.New(slog.NewTextHandler(&log, nil))}, says(bulk))
+	r.request(t, one+"Message-ID: <a@x>\n\nx\n")
+	if n := strings.Count(log.String(), " message_id=a@x "); n != 1 || strings.Count(log.String(), "msg=message ") != 1 {
+		t.Errorf("logged %s", &log)
 	}
 }
 

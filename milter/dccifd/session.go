@@ -76,7 +76,7 @@ func (c *session) Converse() error {
 	if err != nil {
 		return err
 	}
-	c.server.report(&q.env, v, size, time.Since(began))
+	c.server.report(&q.env, v, raw, size, time.Since(began))
 	_ = c.conn.SetWriteDeadline(time.Now().Add(c.server.requestTime()))
 	if v.Kind == filter.Error {
 		_, err = io.WriteString(c.conn, failure(c.server.ID))

@@ -20,12 +20,14 @@ type incoming struct {
 	env      *filter.Envelope
 	msg      *held // nil once it streams, or is only read to be refused
 	dec      decoder
+	id       string // the Message-ID of what was held
 	scratch  []byte // of content that is not held
 	size     int64  // octets of content so far
 	searched int    // octets of msg in which the header does not end
 	stream   bool   // content goes on as it comes
 	refusal  reply  // content is read for nothing: the answer that it will get
 	judged   filter.Judgement
+	notKept  error     // what went wrong with the quarantine
 	paid     time.Time // until when what came is enough
 	started  time.Time // of the client's final dot
 	answers  []reply   // of the next hop to it
@@ -75,6 +77,7 @@ func (in *incoming) answer(r reply) {
 // free gives the message's memory back.
 func (in *incoming) free() {
 	if in.msg != nil {
+		in.id = in.messageID()
 		in.msg.release()
 		in.msg = nil
 	}
@@ -150,11 +153,8 @@ func (in *incoming) quarantine() bool {
 	if keep == nil {
 		return false
 	}
-	err := guard(func() error { return keep(in.env, in.tagged(in.msg.raw)) })
-	if err != nil {
-		in.server.log.Error("quarantine failed, the message is delivered", "door", in.server.door(), "err", err)
-	}
-	return err == nil
+	in.notKept = guard(func() error { return keep(in.env, in.tagged(in.msg.raw)) })
+	return in.notKept == nil
 }
 
 // tagged is a message with the judgement's fields, or as it was where putting them on goes wrong.
@@ -232,8 +232,12 @@ func (in *incoming) hopLost(ctx context.Context, step string, err error) reply {
 	return replyNextHop
 }
 
-// log writes the one line of a message.
+// log writes the one line of a message, and another one where it should be in the quarantine and is not.
 func (in *incoming) log(answer reply) {
+	if in.notKept != nil {
+		in.server.log.Error("quarantine failed, the message was not kept", "door", in.server.door(), "id", in.env.QueueID,
+			"message_id", in.messageID(), "reply", answer.line(), "err", in.notKept)
+	}
 	in.server.log.LogAttrs(context.Background(), slog.LevelInfo, "message",
 		slog.String("door", in.server.door()),
 		slog.String("client", in.env.ClientAddr),
@@ -244,9 +248,18 @@ func (in *incoming) log(answer reply) {
 		slog.String("reason", in.judged.Verdict.Reason),
 		slog.String("cluster", in.judged.Verdict.Cluster),
 		slog.String("id", in.env.QueueID),
+		slog.String("message_id", in.messageID()),
 		slog.Duration("took", time.Since(in.started)),
 		slog.String("reply", answer.line()),
 	)
+}
+
+// messageID is the message's own, also where it is held no more.
+func (in *incoming) messageID() string {
+	if in.msg != nil {
+		return filter.MessageID(in.msg.raw)
+	}
+	return in.id
 }
 
 // logRefusal writes the line of a connection or of a recipient that the proxy itself turned away: nobody else can say why.

@@ -105,6 +105,9 @@ func (in *incoming) inHeader() bool {
 // refuse reads on for nothing.
 func (in *incoming) refuse(r reply) {
 	in.refusal, in.stream = r, false
+	if in.judged.Verdict.Kind == filter.Clean { // which nobody has found
+		in.judged.Verdict = filter.Verdict{Kind: filter.Skipped, Reason: "refused"}
+	}
 	in.free()
 	in.out.drop()
 }
