@@ -62,8 +62,8 @@ func (b *backtest) check(paths []string) error {
 		return errors.New("--sweep wants mail that people know: --spam PATH, --ham PATH or both")
 	case !slices.Contains([]string{clockFile, clockReceived, clockDate}, b.clock):
 		return fmt.Errorf("--clock is %q: write file, received or date", b.clock)
-	case b.bulkCount < 0 || b.bulkCount == 1:
-		return fmt.Errorf("--bulk-count is %d: write 2 or more", b.bulkCount)
+	case b.bulkCount != 0 && (b.bulkCount < config.MinBulkCount || b.bulkCount > config.MaxBulkCount):
+		return fmt.Errorf("--bulk-count is %d: write %d to %d", b.bulkCount, config.MinBulkCount, config.MaxBulkCount)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -45,12 +46,21 @@ func (c *certificate) replace(files config.TLS) error {
 	defer c.mu.Unlock()
 	names := [2]string{files.Certificate, files.Key}
 	seen := stamps(names)
-	held, err := tls.LoadX509KeyPair(names[0], names[1])
+	held, err := loadPair(names)
 	if err != nil {
 		return fmt.Errorf("tls: %w", err)
 	}
 	c.files, c.seen, c.held = names, seen, &held
 	return nil
+}
+
+// loadPair reads a certificate and its key. What is wrong with them, and not with their files, says nothing of where they lie.
+func loadPair(files [2]string) (tls.Certificate, error) {
+	out, err := tls.LoadX509KeyPair(files[0], files[1])
+	if err != nil && !errors.As(err, new(*fs.PathError)) {
+		err = fmt.Errorf("%s and %s: %w", files[0], files[1], err)
+	}
+	return out, err
 }
 
 // names are the names of hosts that it is good for.
@@ -80,7 +90,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return c.held, nil
 	}
 	c.seen = now
-	held, err := tls.LoadX509KeyPair(c.files[0], c.files[1])
+	held, err := loadPair(c.files)
 	if err != nil {
 		c.log.Warn("the new certificate cannot be read, the old one stays in use", "err", err)
 		return c.held, nil

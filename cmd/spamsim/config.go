@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,10 +38,13 @@ func newConfig(a *app) *cobra.Command {
 		},
 		&cobra.Command{
 			Use:   "check [FILE]",
-			Short: "Try a configuration: FILE, or the one in effect",
+			Short: "Try a configuration, FILE or the one in effect, and the certificates and keys that it names",
 			Args:  usageArgs(cobra.MaximumNArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error {
 				conf, err := config.Load(append(args, a.configFile)[0], a.env)
+				if err == nil {
+					err = tryFiles(conf)
+				}
 				if err != nil {
 					return err
 				}
@@ -54,6 +59,24 @@ func newConfig(a *app) *cobra.Command {
 		},
 	)
 	return c
+}
+
+// tryFiles reads the files that a configuration names as serve does. Serve starts with a certificate that is over, since a new one
+// may come; to whoever asks that is a mistake.
+func tryFiles(conf *config.Loaded) error {
+	c, err := readCertificate(conf.TLS, slog.New(slog.DiscardHandler))
+	if c != nil && err == nil {
+		if end := c.held.Leaf.NotAfter; time.Now().After(end) {
+			err = fmt.Errorf("tls: %s ended on %s", conf.TLS.Certificate, end.Local().Format(time.DateTime))
+		}
+	}
+	_, hop := hopTLS(conf.SMTP)
+	_, key := siteKey(conf)
+	_, roots := rootsOf(conf.Peers.CA)
+	if roots != nil {
+		roots = fmt.Errorf("peers.ca: %w", roots)
+	}
+	return errors.Join(err, hop, key, roots)
 }
 
 func newConfigKey(a *app) *cobra.Command {

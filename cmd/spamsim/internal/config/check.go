@@ -116,6 +116,8 @@ func validID(s string) bool { return wordID.MatchString(s) }
 func (k *checker) smtp(c *Config) {
 	k.want(validHop(c.SMTP.NextHop), "smtp.next_hop",
 		"is %q: write \"smtp://host:port\", \"lmtp://host:port\", \"lmtp+unix:/path\" or \"maildir:/path\"", c.SMTP.NextHop)
+	socket, unix := strings.CutPrefix(c.SMTP.NextHop, "lmtp+unix:")
+	k.want(!unix || len(socket) <= longestSocket, "smtp.next_hop", "names a socket of more than %d octets, which nobody can", longestSocket)
 	for _, d := range c.SMTP.RecipientDomains {
 		k.want(domain.MatchString(d), "smtp.recipient_domains", "names %q: write \"example.com\" or \".example.com\"", d)
 	}
@@ -158,6 +160,9 @@ func (k *checker) http(c *Config) {
 		"is no token: write %d or more letters, digits and -._~+/, such as \"openssl rand -hex 20\" prints", shortestToken)
 }
 
+// longestSocket is how many octets the path of a Unix socket may have: sun_path has 108 on Linux, with a NUL at the end.
+const longestSocket = 107
+
 // listeners checks that no address is taken twice and none is the next hop.
 func (k *checker) listeners(c *Config) {
 	seen := map[Address]string{}
@@ -169,6 +174,7 @@ func (k *checker) listeners(c *Config) {
 		for _, a := range l.list {
 			k.want(seen[a] == "" || strings.HasSuffix(a.Addr, ":0"), l.path, "names %s, which %s has already", a, seen[a])
 			seen[a] = l.path
+			k.want(a.Network != "unix" || len(a.Addr) <= longestSocket, l.path, "names %s: no client can name a socket of more than %d octets", a, longestSocket)
 		}
 	}
 	for _, a := range slices.Concat(c.SMTP.Listen, c.SMTP.LMTPListen) {
@@ -268,10 +274,16 @@ func serverOf(hop string) (host, port string, ok bool) {
 	return host, port, usual != ""
 }
 
+// How few and how many copies bulk.count may ask for.
+const (
+	MinBulkCount = 2
+	MaxBulkCount = 1_000_000
+)
+
 func (k *checker) numbers(c *Config) {
 	between(k, "smtp.connections", c.SMTP.Connections, 1, 100_000)
 	between(k, "smtp.connections_per_network", c.SMTP.PerNetwork, 1, 100_000)
-	between(k, "bulk.count", c.Bulk.Count, 2, 1_000_000)
+	between(k, "bulk.count", c.Bulk.Count, MinBulkCount, MaxBulkCount)
 	between(k, "limits.max_judged_size", c.Limits.MaxJudgedSize, 1<<10, 1<<30)
 	if _, here := k.places["limits.memory"]; here {
 		between(k, "limits.memory", c.Limits.Memory, c.Limits.MaxJudgedSize, 1<<40)

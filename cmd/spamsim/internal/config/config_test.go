@@ -222,3 +222,14 @@ func dump(t *testing.T, l *Loaded) string {
 	}
 	return b.String()
 }
+
+// TestHomeUntold: a process that nobody told its home directory finds it, as cron may not tell.
+func TestHomeUntold(t *testing.T) {
+	t.Setenv("HOME", "")
+	e := Host()
+	e.System, e.Getenv = filepath.Join(t.TempDir(), "none"), func(string) string { return "" }
+	l, err := Load("", e)
+	if err != nil || !strings.HasSuffix(l.StateDir, "/.local/state/spamsim") {
+		t.Errorf("%+v, %v", l, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 
@@ -33,7 +34,19 @@ type Env struct {
 
 // Host is the Env of the running process.
 func Host() Env {
-	return Env{Getenv: os.Getenv, HomeDir: os.UserHomeDir, Hostname: os.Hostname, System: SystemFile}
+	return Env{Getenv: os.Getenv, HomeDir: home, Hostname: os.Hostname, System: SystemFile}
+}
+
+// home is the user's home directory, also where nobody told the process: cron and "env -i" may not.
+func home() (string, error) {
+	dir, err := os.UserHomeDir()
+	if err == nil {
+		return dir, nil
+	}
+	if u, unknown := user.Current(); unknown == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir, nil
+	}
+	return "", err
 }
 
 // Loaded is a configuration in effect.
