@@ -67,6 +67,12 @@ const (
 	seqBits   = 40
 	// seqLeap is left free at each start: a node that was killed may have told others of numbers that it lost itself.
 	seqLeap = 1 << 16
+	// mostLost is how many numbers beyond those that it knows of a node may have given and lost, as where its store is an old backup.
+	// What tells of a higher one is not believed: numbers go to 2^40, and the hand (limit.go) passes all of them.
+	mostLost = 1 << 26
+	// farthest is how far ahead of this machine's clock a stamp may be, which is far behind for a machine that begins in 1970. A
+	// later one would bring the clocks of all nodes to where they end.
+	farthest = 100 * 366 * 24 * time.Hour
 )
 
 // held is what is remembered of an entry; what its value says is in the clusters and registers.
@@ -80,6 +86,7 @@ type held struct {
 type pooled struct {
 	node   uint32
 	clock  uint64
+	reach  uint64 // the highest own seq of which others may tell
 	now    func() time.Time
 	held   [Buckets]map[Key]held
 	digest digests
@@ -118,6 +125,7 @@ func (s *Store) Share(name string, key []byte) (*Share, error) {
 		s.changes.share(nodeKey)
 		s.publishAll()
 	}
+	s.shared.reach = s.lastSeq + mostLost
 	s.changes.share(seqKey(floorItem))
 	return &Share{s, s.shared}, nil
 }
@@ -219,6 +227,12 @@ func (x *pooled) number(seq uint64) uint64 {
 
 // own says whether a number was given here.
 func (x *pooled) own(number uint64) bool { return uint32(number>>seqBits) == x.node }
+
+// given says whether a number may have been given: those of other nodes are their affair.
+func (s *Store) given(number uint64) bool {
+	x := s.shared
+	return !x.own(number) || x.seqHere(number) <= max(s.lastSeq, x.reach)
+}
 
 // seqHere is the seq here of a cluster's number; 0 where it is not known.
 func (x *pooled) seqHere(number uint64) uint64 {

@@ -23,7 +23,7 @@ func (p *Share) Apply(entries []Entry, adopt bool) {
 	dropped := map[uint64]bool{}
 	r := readiers.Get().(*readier)
 	defer readiers.Put(r)
-	for part := range slices.Chunk(entries, readyAtOnce) {
+	for part := range slices.Chunk(p.believed(entries), readyAtOnce) {
 		b := r.ready(part, p.x.now().Add(time.Hour).Unix())
 		left := p.s.takeSolos(b, &r.leads)
 		for some := range slices.Chunk(left, applySlice) {
@@ -34,6 +34,18 @@ func (p *Share) Apply(entries []Entry, adopt bool) {
 	if len(dropped) > 0 {
 		p.s.tell(p.s.dropMessages(dropped))
 	}
+}
+
+// believed are the entries whose stamps can be; most times that is all of them.
+func (p *Share) believed(entries []Entry) []Entry {
+	latest := uint64(p.x.now().Add(farthest).UnixMilli()) << 16
+	far := func(e Entry) bool { return e.Stamp > latest }
+	if !slices.ContainsFunc(entries, far) {
+		return entries
+	}
+	out := slices.DeleteFunc(slices.Clone(entries), far)
+	p.x.bad.Add(int64(len(entries) - len(out)))
+	return out
 }
 
 // applySome takes in some of the entries of b, by their places.
@@ -78,8 +90,14 @@ func (s *Store) take(b *ready, i int, touched, dropped map[uint64]bool) {
 	s.changes.share(e.Key)
 }
 
+// errNever is an entry about a number that this node has never given.
+var errNever = fmt.Errorf("%w: a number that was never given", ErrRecord)
+
 func (s *Store) takeValue(b *ready, i int, touched, dropped map[uint64]bool) error {
 	e := &b.entries[i]
+	if e.Kind <= KindDrop && !s.given(e.Item) {
+		return errNever
+	}
 	if e.Value == nil {
 		s.takeBack(e.Key, touched)
 		return nil
@@ -214,6 +232,9 @@ func (s *Store) takeWord(e *Entry) error {
 
 func (s *Store) takeEdge(e *Entry) error {
 	to, err := readEdge(e.Value)
+	if err == nil && !s.given(to) {
+		err = errNever
+	}
 	if err != nil {
 		return err
 	}
