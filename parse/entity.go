@@ -111,8 +111,7 @@ func (p *parser) entity(e entity) reading {
 	case isCalendar(typ, e.fileName()):
 		return p.textLeaf(e, "text/calendar")
 	}
-	p.attachment(e, typ)
-	return reading{}
+	return p.attachment(e, typ)
 }
 
 // inner reads a message within the message.

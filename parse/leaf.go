@@ -29,19 +29,29 @@ type file struct {
 	index int
 }
 
-// attachment keeps a leaf that is not read as text.
-func (p *parser) attachment(e entity, typ string) {
+// attachment keeps a leaf that is not read as text, and reads what was put into its own signature.
+func (p *parser) attachment(e entity, typ string) reading {
 	data, flaw := decodeTransfer(e.body, e.encoding, false, p.data)
 	if flaw != "" {
 		p.defect(e.where, flaw)
 	}
 	p.data -= len(data)
+	name := e.fileName()
+	if isSigned(typ, name) {
+		if content, ok := signedContent(data); ok {
+			if len(content) > 0 && p.isEntity(content, name) {
+				return p.opaque(e, content)
+			}
+			data = content
+		}
+	}
 	if strings.HasPrefix(typ, "text/") {
 		p.files = append(p.files, file{e, typ, len(p.m.Attachments)})
 	}
 	how, _ := parseParams(e.disposition)
 	inline := strings.HasPrefix(typ, "image/") && how != "attachment"
-	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: e.fileName(), Data: data, Inline: inline})
+	p.m.Attachments = append(p.m.Attachments, Attachment{Type: typ, Name: name, Data: data, Inline: inline})
+	return reading{}
 }
 
 // fileName returns the name that a header gives the body, "" for none.
