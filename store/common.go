@@ -2,6 +2,7 @@ package store
 
 import (
 	_ "embed"
+	"strings"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -43,8 +44,10 @@ func plain(word string) bool { return plainWords().has(xxhash.Sum64String(word))
 
 var plainWords = sync.OnceValue(func() *wordSet {
 	s := &wordSet{}
-	for _, h := range wordHashes(nil, parse.AppendTokens(nil, parse.Fold(commonWords))) {
-		s.add(h)
+	for line := range strings.Lines(commonWords) { // in a text that is mostly Latin the Russian "не" would be folded to a Latin word
+		for _, h := range wordHashes(nil, parse.AppendTokens(nil, parse.Fold(line))) {
+			s.add(h)
+		}
 	}
 	return s
 })
