@@ -21,6 +21,18 @@ var boilerplate string
 // minRun is how many pairs of words in a row make a run of boilerplate: any mail may have a few.
 const minRun = 6
 
+// runOf is minRun where a word stands. Of signs and letters that are written without spaces a run of four, or of the letters of
+// a word, is a formula: what people begin and end letters with.
+func runOf(word string) int {
+	if !isBigram(word) {
+		return minRun
+	}
+	if first, _ := runes(word); spells(first) {
+		return spelt(first) - 2
+	}
+	return 2
+}
+
 // maxGap is how many other words in a row may stand near a run, with more pairs behind or before them: a name, an address and
 // the numbers of a host cut what a program says into pieces.
 const maxGap = 8
@@ -69,13 +81,13 @@ func (s *pairSet) pair(hashes []uint64, i int) bool {
 
 // stretch returns how many words from the first one on belong together: pairs of boilerplate with at most maxGap other words in
 // between, and the gap behind them. It is boilerplate where one run in it is.
-func (s *pairSet) stretch(hashes []uint64) (n int, boilerplate bool) {
+func (s *pairSet) stretch(words []string, hashes []uint64) (n int, boilerplate bool) {
 	run, last := 0, 0 // how many pairs in a row, and where the last one ends
 	for i := range hashes {
 		switch {
 		case s.pair(hashes, i):
 			run, last = run+1, i+2
-			boilerplate = boilerplate || run >= minRun
+			boilerplate = boilerplate || run >= runOf(words[i])
 		case i+1-last > maxGap:
 			return i + 1, boilerplate
 		default:
@@ -90,7 +102,7 @@ func ownWords(words []string, hashes []uint64) ([]string, []uint64) {
 	set := boilerplatePairs()
 	n := 0 // how many are left
 	for i := 0; i < len(words); {
-		size, boilerplate := set.stretch(hashes[i:])
+		size, boilerplate := set.stretch(words[i:], hashes[i:])
 		ends := false // whether the word ends a pair of boilerplate
 		for end := i + size; i < end; i++ {
 			begins := boilerplate && set.pair(hashes, i)

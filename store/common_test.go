@@ -31,6 +31,32 @@ func TestLettersOfAnyLanguage(t *testing.T) {
 	}
 }
 
+// TestFormulas: what letters in scripts without spaces begin and end with makes no copies of them.
+func TestFormulas(t *testing.T) {
+	for name, c := range map[string]struct {
+		above, below string
+		first, last  rune // of the letters that their own words are of
+	}{
+		"Japanese": {"いつもお世話になっております。", "お忙しいところ恐れ入りますが、ご確認のほどよろしくお願いいたします。", 'ぁ', 'ヶ'},
+		"Kanji":    {"お疲れ様です。", "取り急ぎご連絡まで。引き続きよろしくお願い致します。", '一', '丿'},
+		"Korean":   {"안녕하세요. 처음 인사드립니다.", "궁금하신 점이 있으시면 언제든지 연락 주시기 바랍니다. 감사합니다.", '가', '힣'},
+		"Chinese":  {"尊敬的客户，您好！", "如有任何问题，请随时与我联系。\n顺祝商祺！", '一', '龥'},
+		"Thai":     {"เรียน คุณที่นับถือ", "จึงเรียนมาเพื่อโปรดทราบ\nขอแสดงความนับถือ", 'ก', 'ฮ'},
+	} {
+		s, w := scratchStore(t), newWriter(93)
+		for i := range 30 {
+			own := make([]rune, 50)
+			for k := range own {
+				own[k] = c.first + w.Int32N(c.last-c.first)
+			}
+			raw := "Content-Type: text/plain; charset=utf-8\n\n" + c.above + "\n" + string(own) + "\n" + c.below
+			if ev := s.Count(NewTrace(parse.Parse([]byte(raw), parse.Limits{})), from(i)); ev.Abstain != "" || ev.Member && ev.Copies >= 5 && ev.Sigma >= 3 {
+				t.Errorf("%s letter %d: %+v", name, i, ev)
+			}
+		}
+	}
+}
+
 // TestPlainWords: all are told, and hardly another; none is a Latin one that is too short to be a word of other languages, too.
 func TestPlainWords(t *testing.T) {
 	for line := range strings.Lines(commonWords) {
