@@ -223,6 +223,17 @@ func (b *broker) beat(ctx context.Context, node uint32, about []byte) (all map[s
 	return nodes.Val(), clock.Val(), nil
 }
 
+// dismiss lets nodes be told of no more. One that is there after all tells of itself within a second.
+func (b *broker) dismiss(ctx context.Context, fields []string) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	if err := b.c.HDel(ctx, keyNodes, fields...).Err(); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
 func stateKey(bucket int) string { return fmt.Sprint(keyState, bucket) }
 
 func nodeField(node uint32) string { return fmt.Sprintf("%06x", node) }

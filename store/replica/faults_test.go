@@ -1,11 +1,13 @@
 package replica
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -241,6 +243,39 @@ func (n *node) age(other uint32) {
 	defer n.mu.Unlock()
 	if p := n.seen[other]; p != nil {
 		p.seen = time.Now().Add(-goneAfter)
+	}
+}
+
+// A node that is not heard of for long is told of no more, by its own clock or a wrong one; one that was there of late is.
+func TestNodesAreForgotten(t *testing.T) {
+	t.Parallel()
+	n, b := withBroker(t)
+	tell := func(node uint32, ago, ahead time.Duration) {
+		data, err := json.Marshal(about{Name: "other", Beat: uint64(time.Now().Add(ahead - ago).UnixNano()), Clock: ahead})
+		if err == nil {
+			err = b.c.HSet(t.Context(), keyNodes, nodeField(node), append(data, n.seal.sum("n", data)...)).Err()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell(1, keepNode+time.Hour, 0)
+	tell(2, keepNode-time.Hour, 0)
+	tell(3, keepNode+time.Hour, 10*keepNode)
+	tell(4, time.Second, -10*keepNode)
+	n.seen[1] = &peer{seen: time.Now().Add(-goneAfter)} // it was heard of once
+	if err := n.meet(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.meet(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	told, err := b.c.HKeys(t.Context(), keyNodes).Result()
+	slices.Sort(told)
+	want := []string{nodeField(2), nodeField(4), nodeField(n.share.Node())}
+	slices.Sort(want)
+	if err != nil || !slices.Equal(told, want) || len(n.seen) != 3 {
+		t.Errorf("told of %v, %d known, %v, want %v", told, len(n.seen), err, want)
 	}
 }
 

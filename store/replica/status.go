@@ -173,18 +173,37 @@ func (r *Replica) beat(ctx context.Context, b *broker, a *about) error {
 	r.mu.Lock()
 	r.clock = sent.Sub(now)
 	r.mu.Unlock()
+	var gone []string
 	for field, data := range all {
-		r.heed(field, []byte(data))
+		if r.heed(field, []byte(data), now) {
+			gone = append(gone, field)
+		}
 	}
-	return nil
+	r.miss(all)
+	return b.dismiss(ctx, gone)
 }
 
-// heed notes what a node tells of itself.
-func (r *Replica) heed(field string, data []byte) {
+// keepNode is for how long a node is told of that is not heard of: each store that is made anew has another number, and all nodes
+// read all of it each second.
+const keepNode = 7 * 24 * time.Hour
+
+// miss forgets the nodes that are gone and that the broker tells of no more.
+func (r *Replica) miss(all map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for node := range r.seen {
+		if _, told := all[nodeField(node)]; !told && !r.lives(node, time.Now()) {
+			delete(r.seen, node)
+		}
+	}
+}
+
+// heed notes what a node tells of itself, and says whether it did so too long ago to be told of. now is the broker's clock.
+func (r *Replica) heed(field string, data []byte, now time.Time) (gone bool) {
 	node, err := strconv.ParseUint(field, 16, 32)
 	if err != nil {
 		r.refuse(errForged)
-		return
+		return false
 	}
 	data, err = r.seal.unseal("n", nil, data)
 	var a about
@@ -193,10 +212,13 @@ func (r *Replica) heed(field string, data []byte) {
 	}
 	if err != nil {
 		r.refuse(fmt.Errorf("node %s: %w", field, errForged))
-		return
+		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if told := time.Unix(0, int64(a.Beat)).Add(-a.Clock); now.Sub(told) > keepNode && uint32(node) != r.share.Node() {
+		return true
+	}
 	p, known := r.seen[uint32(node)]
 	if !known {
 		p = &peer{seen: time.Now()}
@@ -206,6 +228,7 @@ func (r *Replica) heed(field string, data []byte) {
 		p.seen = time.Now()
 	}
 	p.about = a
+	return false
 }
 
 // beats tells that this node lives, and looks each time whether all hold the same.
