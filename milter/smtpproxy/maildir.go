@@ -96,14 +96,43 @@ func noSpace(err error) (reply, error) {
 	return "", err
 }
 
-// trace keeps the envelope, of which a file has no other place: Return-Path, which RFC 5321 section 4.4 demands of the
-// last delivery, and Delivered-To for each recipient.
+// trace keeps the envelope, of which a file has no other place: Return-Path and Received, which RFC 5321 section 4.4 demands of
+// the last delivery, and Delivered-To for each recipient.
 func (d *deposit) trace(env *filter.Envelope) []filter.Field {
 	fields := []filter.Field{{Name: "Return-Path", Value: " <" + env.Sender + ">"}}
 	for _, to := range env.Recipients {
 		fields = append(fields, filter.Field{Name: "Delivered-To", Value: " " + to})
 	}
-	return fields
+	return append(fields, filter.Field{Name: "Received", Value: fromClause(env) + "by " + d.dir.server.cfg.Hostname + " id " + d.name + ";\n\t" + time.Now().Format("Mon, 2 Jan 2006 15:04:05 -0700")})
+}
+
+// maxHelo is the most octets of a host's name (RFC 5321 section 4.5.3.1.2).
+const maxHelo = 255
+
+// heloWord is what the client said of itself, as it may stand in Received: what would begin another clause there is "?".
+func heloWord(helo string) string {
+	if helo == "" {
+		return "unknown"
+	}
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(".:-_[]", c) || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			return c
+		}
+		return '?'
+	}, helo[:min(len(helo), maxHelo)])
+}
+
+// fromClause tells of the client in Received. Of one whose address is not known there is none: it is of this host, and a field
+// below tells where the message came from.
+func fromClause(env *filter.Envelope) string {
+	addr := env.ClientAddr
+	if addr == "" {
+		return " "
+	}
+	if strings.Contains(addr, ":") {
+		addr = "IPv6:" + addr
+	}
+	return " from " + heloWord(env.Helo) + " ([" + addr + "])\n\t"
 }
 
 // Write writes CRLF as LF. Errors stay in the writer until commit.

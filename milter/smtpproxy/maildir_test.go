@@ -2,8 +2,10 @@ package smtpproxy
 
 import (
 	"errors"
+	"net/mail"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,7 +42,9 @@ func TestMaildir(t *testing.T) {
 		t.Fatalf("new: %q, answer %q", names, r)
 	}
 	got, err := os.ReadFile(filepath.Join(path, "new", names[0]))
-	if err != nil || string(got) != "Return-Path: <a@client.test>\nDelivered-To: b@hop.test\nSubject: x\n\na\rb\x00\n.c\n" {
+	want := "Return-Path: <a@client.test>\nDelivered-To: b@hop.test\nReceived: from client.test ([127.0.0.1])\n\tby proxy.test id " +
+		names[0] + ";\n\tDATE\nSubject: x\n\na\rb\x00\n.c\n"
+	if err != nil || undated(got) != want {
 		t.Errorf("file: %q, %v", got, err)
 	}
 	if left := inbox(t, path, "tmp"); len(left) > 0 {
@@ -120,8 +124,39 @@ func TestMaildirEnvelope(t *testing.T) {
 	c.want("250")
 	name := inbox(t, path, "new")[0]
 	got, err := os.ReadFile(filepath.Join(path, "new", name))
-	want := "X-Spamsim: clean;\n\tid=x\nReturn-Path: <>\nDelivered-To: a@x\nDelivered-To: b@x\n\nno header here\n\nX-Spamsim: body\n"
-	if err != nil || string(got) != want {
+	want := "X-Spamsim: clean;\n\tid=x\nReturn-Path: <>\nDelivered-To: a@x\nDelivered-To: b@x\nReceived: from client.test ([127.0.0.1])\n\tby proxy.test id " +
+		name + ";\n\tDATE\n\nno header here\n\nX-Spamsim: body\n"
+	if err != nil || undated(got) != want {
 		t.Errorf("file: %q, %v", got, err)
+	}
+}
+
+// undated is a message with DATE in the place of a good one in Received.
+func undated(raw []byte) string {
+	return regexp.MustCompile(`(?m);\n\t(.*)$`).ReplaceAllStringFunc(string(raw), func(s string) string {
+		if _, err := mail.ParseDate(s[3:]); err != nil {
+			return s
+		}
+		return ";\n\tDATE"
+	})
+}
+
+// TestMaildirReceived: nothing that a client says of itself begins another clause, and what is not known is not told.
+func TestMaildirReceived(t *testing.T) {
+	d := &deposit{dir: &maildir{server: &Server{cfg: Config{Hostname: "here"}}}, name: "name"}
+	for _, c := range []struct {
+		helo, addr, want string
+	}{
+		{"mx.example", "192.0.2.1", " from mx.example ([192.0.2.1])\n\tby here id name;\n\tDATE"},
+		{"[192.0.2.7]", "2001:db8::1", " from [192.0.2.7] ([IPv6:2001:db8::1])\n\tby here id name;\n\tDATE"},
+		{"a by b; (c)\té\n", "192.0.2.1", " from a?by?b???c???? ([192.0.2.1])\n\tby here id name;\n\tDATE"},
+		{"", "192.0.2.1", " from unknown ([192.0.2.1])\n\tby here id name;\n\tDATE"},
+		{strings.Repeat("x", 300), "192.0.2.1", " from " + strings.Repeat("x", 255) + " ([192.0.2.1])\n\tby here id name;\n\tDATE"},
+		{"mx.example", "", " by here id name;\n\tDATE"},
+	} {
+		fields := d.trace(&filter.Envelope{Helo: c.helo, ClientAddr: c.addr})
+		if f := fields[len(fields)-1]; f.Name != "Received" || undated([]byte(f.Value)) != c.want {
+			t.Errorf("%+v: %q", c, f)
+		}
 	}
 }
