@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"spamsim/cmd/spamsim/internal/config"
+	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/cmd/spamsim/internal/quarantine"
+	"spamsim/milter/filter"
 )
 
 // quarantineDir is where the proxies keep what is quarantined.
@@ -120,11 +122,13 @@ func newQuarantineDelete(a *app) *cobra.Command {
 		Use:   "delete NAME...",
 		Short: "Delete messages for good",
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, names []string) error {
-			return a.eachHeld(names, func(_ *config.Loaded, e *quarantine.Entry) error {
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return a.eachHeld(names, func(conf *config.Loaded, e *quarantine.Entry) error {
+				raw, _ := e.Message() // one that cannot be read can be deleted
 				if err := e.Remove(); err != nil {
 					return err
 				}
+				a.tellHandled(cmd.Context(), conf, e, raw, control.Handled{What: "deleted"})
 				return a.printf("%s deleted\n", e.Name)
 			})
 		},
@@ -172,6 +176,20 @@ func (a *app) eachHeld(names []string, do func(*config.Loaded, *quarantine.Entry
 	return errors.Join(errs...)
 }
 
+// tellHandled has the daemon write in its log what became of a message, as it did when the message came. Where none runs there is
+// no log.
+func (a *app) tellHandled(ctx context.Context, conf *config.Loaded, e *quarantine.Entry, raw []byte, h control.Handled) {
+	c, err := control.Dial(control.SocketOf(conf.Store.Path))
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	h.Name, h.Sender, h.ID, h.MessageID = e.Name, e.Envelope.Sender, e.Envelope.QueueID, filter.MessageID(raw)
+	if err := c.Handled(ctx, h); err != nil {
+		a.note("the daemon's log does not tell of it: %v", err)
+	}
+}
+
 // release sends one message on and takes out what was delivered.
 func (a *app) release(ctx context.Context, conf *config.Loaded, e *quarantine.Entry) error {
 	raw, err := e.Message()
@@ -187,11 +205,15 @@ func (a *app) release(ctx context.Context, conf *config.Loaded, e *quarantine.En
 		if err := e.Remove(); err != nil {
 			return fmt.Errorf("%s was released, but is still there: %w", e.Name, err)
 		}
+		a.tellHandled(ctx, conf, e, raw, control.Handled{What: "released", Done: len(all)})
 		return a.printf("%s released to %d\n", e.Name, len(all))
 	}
 	var left []string
 	for _, r := range refused {
 		left = append(left, r.recipient)
+	}
+	if done := len(all) - len(left); done > 0 {
+		a.tellHandled(ctx, conf, e, raw, control.Handled{What: "released", Done: done, Left: len(left)})
 	}
 	if err := e.Narrow(left); err != nil {
 		return fmt.Errorf("%s was released to %d of %d, but that cannot be written down: %w", e.Name, len(all)-len(left), len(all), err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"spamsim/cmd/spamsim/internal/config"
 	"spamsim/cmd/spamsim/internal/lab"
 	"spamsim/cmd/spamsim/internal/quarantine"
+	"spamsim/milter/filter"
 )
 
 // offer is copy n of a campaign, with what makes relays stumble in it.
@@ -195,5 +197,49 @@ func TestTempFail(t *testing.T) {
 	if !strings.HasPrefix(replies[0], "250 ") || !strings.HasPrefix(replies[1], "451 4.7.1 Message refused for now: bulk mail") ||
 		!strings.HasPrefix(replies[2], "451 ") || len(sink.Mails()) != 1 || sink.Cut() > 0 {
 		t.Errorf("%q; %d delivered, %d cut", replies, len(sink.Mails()), sink.Cut())
+	}
+}
+
+// TestQuarantineIsLogged: what people release and delete has a line in the daemon's log, like what came.
+func TestQuarantineIsLogged(t *testing.T) {
+	sink := lab.StartSink(t, lab.SinkConfig{Answer: func(line string) string {
+		if line == "RCPT TO:<no@site.example>" {
+			return "450 4.2.0 busy"
+		}
+		return ""
+	}})
+	conf := testConfig(t, fmt.Sprintf("[smtp]\nlisten = [\"127.0.0.1:0\"]\nnext_hop = \"smtp://%s\"\n", sink.Addr))
+	var log logBook
+	d, err := startDaemon(conf, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.stop(lab.Patience)
+	box := quarantine.At(quarantineDir(conf))
+	if err := box.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{stdout: io.Discard, stderr: io.Discard}
+	env := &filter.Envelope{Sender: "s@shop.example", Recipients: []string{"b@site.example", "no@site.example"}, QueueID: "4F00"}
+	if err := box.Keep(env, offer(1)); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := box.List()
+	if err != nil || len(entries) != 1 {
+		t.Fatal(entries, err)
+	}
+	name := entries[0].Name
+	if err := a.release(t.Context(), conf, &entries[0]); err == nil {
+		t.Error("it was taken for all")
+	}
+	var said bytes.Buffer
+	if status := run([]string{"quarantine", "delete", "--config", conf.File, name}, nil, io.Discard, &said); status != statusDone {
+		t.Errorf("delete ends with %d: %s", status, &said)
+	}
+	for _, want := range []string{"what=released name=" + name + " sender=s@shop.example recipients=1 left=1", "what=deleted name=" + name +
+		" sender=s@shop.example recipients=0 left=0"} {
+		if want = "level=INFO msg=quarantine " + want + " id=4F00 message_id=1@shop.example\n"; !strings.Contains(log.String(), want) {
+			t.Errorf("%s\nwant %s", log.String(), want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 
 	"spamsim/cmd/spamsim/internal/control"
 	"spamsim/milter/filter"
@@ -116,4 +117,12 @@ func (r *relay) Label(ctx context.Context, id string, l filter.Label, name *stri
 
 func (r *relay) Drop(ctx context.Context, id string) (int, error) {
 	return through(ctx, r, func(s control.Service) (int, error) { return s.Drop(ctx, id) })
+}
+
+// Handled writes the line of a message that left the quarantine.
+func (r *relay) Handled(ctx context.Context, h control.Handled) error {
+	r.judge.log.LogAttrs(ctx, slog.LevelInfo, "quarantine",
+		slog.String("what", h.What), slog.String("name", h.Name), slog.String("sender", h.Sender),
+		slog.Int("recipients", h.Done), slog.Int("left", h.Left), slog.String("id", h.ID), slog.String("message_id", h.MessageID))
+	return nil
 }

@@ -13,6 +13,7 @@
 //	GET  /v1/backup                 the store's file as it is now, as octets; cut where something goes wrong amid
 //	POST /v1/judge?count=true|false an envelope as a line of JSON and a message behind it in, a filter.Judgement out, as a door
 //	                                gets it: what a daemon asks its successor. It stays as it is
+//	POST /v1/handled                nothing: the body is a Handled, of which the daemon writes a line in its log
 //	POST /v1/upgrade                Upgraded, once the successor takes mail
 //	POST /v1/compact                JSON values, one a line: how far the compaction is, at last a Compaction with its end
 //	GET  /v1/campaigns?view=live|size|newest|labelled&limit=N      store.Campaign, a list; limit 0 is all

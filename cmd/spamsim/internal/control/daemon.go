@@ -19,6 +19,19 @@ type Daemon interface {
 	Judge(ctx context.Context, env *filter.Envelope, raw []byte, count bool) (filter.Judgement, error)
 	// Upgrade has a successor take over, and returns once that takes mail. Where it cannot, all stays as it was.
 	Upgrade(ctx context.Context) (Upgraded, error)
+	// Handled takes note of what was done with a message in the quarantine, which is not done by the daemon.
+	Handled(ctx context.Context, h Handled) error
+}
+
+// Handled says what was done with a message in the quarantine.
+type Handled struct {
+	What      string `json:"what"` // released or deleted
+	Name      string `json:"name"` // in the quarantine
+	Sender    string `json:"sender"`
+	Done      int    `json:"done"` // recipients that it was released to
+	Left      int    `json:"left"` // those that it stays for
+	ID        string `json:"id"`   // queue id
+	MessageID string `json:"message_id"`
 }
 
 // Upgraded says who takes mail now.
@@ -53,6 +66,15 @@ func (c *Client) Upgrade(ctx context.Context) (Upgraded, error) {
 	return call[Upgraded](ctx, waiting, "POST", "/v1/upgrade", nil)
 }
 
+// Handled has the daemon take note.
+func (c *Client) Handled(ctx context.Context, h Handled) error {
+	body, err := json.Marshal(h)
+	if err == nil {
+		_, err = call[struct{}](ctx, c, "POST", "/v1/handled", body)
+	}
+	return err
+}
+
 // daemonRoutes adds the calls that need doors.
 func (h *handler) daemonRoutes(m *http.ServeMux, d Daemon) {
 	m.HandleFunc("POST /v1/judge", h.body(h.limit+maxEnvelope, func(r *http.Request, body []byte) (any, error) {
@@ -66,6 +88,13 @@ func (h *handler) daemonRoutes(m *http.ServeMux, d Daemon) {
 			return nil, errRequest{errEnvelope}
 		}
 		return d.Judge(r.Context(), &env, raw, count)
+	}))
+	m.HandleFunc("POST /v1/handled", h.body(maxEnvelope, func(r *http.Request, body []byte) (any, error) {
+		var is Handled
+		if json.Unmarshal(body, &is) != nil || is.What != "released" && is.What != "deleted" {
+			return nil, errRequest{errors.New("what is released or deleted")}
+		}
+		return struct{}{}, d.Handled(r.Context(), is)
 	}))
 	m.HandleFunc("POST /v1/upgrade", func(w http.ResponseWriter, r *http.Request) {
 		done, err := d.Upgrade(r.Context())

@@ -24,6 +24,8 @@ func (r *record) Upgrade(context.Context) (Upgraded, error) {
 	return Upgraded{"9", 7, "8"}, r.note("upgrade")
 }
 
+func (r *record) Handled(_ context.Context, h Handled) error { return r.note("handled %+v", h) }
+
 // TestDaemonCalls makes the calls that only a daemon answers: the envelope comes through as it is, and so does a message of any
 // octets.
 func TestDaemonCalls(t *testing.T) {
@@ -43,7 +45,13 @@ func TestDaemonCalls(t *testing.T) {
 	if u, err := c.Upgrade(t.Context()); err != nil || u != (Upgraded{"9", 7, "8"}) {
 		t.Errorf("%+v, %v", u, err)
 	}
-	want := []string{`judge "" true`, `judge "" false`, `judge "\n" true`, `judge "\n" false`, `judge "{}\n\x00\xff\r\n" true`, `judge "{}\n\x00\xff\r\n" false`, "upgrade"}
+	if err := c.Handled(t.Context(), Handled{"released", "n", "a@x", 2, 1, "q", "m@x"}); err != nil {
+		t.Error(err)
+	}
+	if err := c.Handled(t.Context(), Handled{What: "eaten"}); err == nil {
+		t.Error("nothing else is done with a message")
+	}
+	want := []string{`judge "" true`, `judge "" false`, `judge "\n" true`, `judge "\n" false`, `judge "{}\n\x00\xff\r\n" true`, `judge "{}\n\x00\xff\r\n" false`, "upgrade", "handled {What:released Name:n Sender:a@x Done:2 Left:1 ID:q MessageID:m@x}"}
 	if d := cmp.Diff(want, r.calls); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
