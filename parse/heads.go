@@ -93,6 +93,32 @@ func markHeads(lines []line) {
 	}
 }
 
+// markTraces marks whole headers, with the way that a message took (RFC 5321, section 4.4): reports of delivery put them into their
+// text. There are so many fields in one, and no empty line.
+func markTraces(lines []line) {
+	for i := 0; i < len(lines); i++ {
+		if lines[i].kind != Body || !prefixFold(lines[i].text, "received:") && !prefixFold(lines[i].text, "return-path:") {
+			continue
+		}
+		end, fields := i, 0
+		for end < len(lines) && lines[end].text != "" {
+			if name, _, ok := strings.Cut(lines[end].text, ":"); ok && traceFields[strings.ToLower(name)] {
+				fields++
+			}
+			end++
+		}
+		if fields >= fewTraceFields {
+			mark(lines[i:end], Head)
+		}
+		i = end
+	}
+}
+
+const fewTraceFields = 5
+
+var traceFields = set("received", "return-path", "from", "to", "subject", "date", "message-id", "mime-version", "content-type",
+	"content-transfer-encoding", "content-language", "dkim-signature", "user-agent", "x-mailer", "in-reply-to", "references", "reply-to", "sender")
+
 // Bounds of such a header: its lines, with the names of all to whom the message went, and the lines in a row that are neither a
 // field nor one with an address or a time.
 const (

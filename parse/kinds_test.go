@@ -30,6 +30,8 @@ func TestCutBlocks(t *testing.T) {
 		{"outlook header", "yes\n\nFrom: a\nSent: b\nTo: c\nany\n", "BBHHHQ"},
 		{"when before who", "ja\n\nGesendet: Montag, 3. März 2025 um 10:12\nVon: a\nAn: b\nBetreff: c\n\nany\n", "BBHHHHHQ"},
 		{"when and where", "We meet.\n\nDate: today\nTo: all\nSubject: a\nPlace: b\n", "BBBBBB"},
+		{"report of Exim", "It failed.\n\nReceived: from a\n\tby b\nMIME-Version: 1.0\nUser-Agent: c\nSubject: d\nContent-Language: en\nTo: e\n\nany\n", "BBHHHHHHHHB"},
+		{"way without a header", "It came so:\n\nReceived: from a\n by b\nReceived: from c\nSubject: d\n\nany\n", "BBBBBBBB"},
 		{"bar", "| q\n| r\n\n: lone\n", "QQQB"},
 		{"signature", "yes\n-- \nBob\n", "BSS"},
 		{"signature above quote", "yes\n--\nBob\n\n> q\n", "BSSSQ"},

@@ -31,6 +31,7 @@ func markQuotes(lines []line) {
 		}
 	}
 	markHeads(lines)
+	markTraces(lines)
 }
 
 // quoteMark is '>' for a line behind "> ", ">>" or the initials of a writer ("AB> "), ':' or '|' for
