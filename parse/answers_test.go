@@ -15,12 +15,16 @@ func TestAnswers(t *testing.T) {
 		"Subject: a\nin-reply-to: <a@b>\n":        byFields,
 		"References: <a@b>\n":                     byFields,
 		"Subject: \n":                             noAnswer,
-		"Subject: a re: b\nX-References: a\n":     noAnswer,
-		"Subject: : a\n":                          noAnswer,
-		"Subject: Re a\n":                         noAnswer,
-		"Subject: [re: a\n":                       noAnswer,
-		"Subject: Congratulations: a\n":           noAnswer,
-		"Subject: $$$: a\n":                       noAnswer,
+		"Subject: a\nThread-Index: ASgpKissLS4vMDEyMzQ1\n\tNjc4OTo7PD0+P0BB\n": byFields,
+		"Subject: a\nThread-Index: ASgpKissLS4vMDEyMzQ1Njc4OTo7PA==\n":         noAnswer,
+		"Subject: a\nThread-Index: ASgpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0A=\n":     noAnswer,
+		"Subject: a\nThread-Index: BSgpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BB\n":     noAnswer,
+		"Subject: a re: b\nX-References: a\n":                                  noAnswer,
+		"Subject: : a\n":                                                       noAnswer,
+		"Subject: Re a\n":                                                      noAnswer,
+		"Subject: [re: a\n":                                                    noAnswer,
+		"Subject: Congratulations: a\n":                                        noAnswer,
+		"Subject: $$$: a\n":                                                    noAnswer,
 	} {
 		if got := answers(Parse([]byte(head+"\nbody\n"), Limits{})); got != want {
 			t.Errorf("%q: %v, want %v", head, got, want)
