@@ -24,7 +24,8 @@ const (
 )
 
 // attachments adds the features of a message's attachments. A picture within a text is the letterhead of whoever writes,
-// and says nothing; one in place of a text is the message, unless that quotes another one.
+// and says nothing; one in place of a text is the message, unless that quotes another one. A text that says too little to be judged
+// by itself says no more above a file: "please see attached" is what many unlike letters say.
 func (t *Trace) attachments(m *parse.Message) {
 	files, all := 0, m.Attachments
 	worded := t.Tokens >= minTokens || slices.ContainsFunc(all, func(a parse.Attachment) bool { return a.Inline }) && quotes(m)
@@ -39,6 +40,9 @@ func (t *Trace) attachments(m *parse.Message) {
 		if files++; files == maxFiles {
 			break
 		}
+	}
+	if files > 0 && t.Tokens < minTokens {
+		t.features = slices.DeleteFunc(t.features, func(f feature) bool { return f.kind != attachment })
 	}
 	t.features, _ = distinct(t.features, nil)
 }

@@ -32,7 +32,7 @@ func TestAttachments(t *testing.T) {
 	frame := []byte(strings.Repeat("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>\nendobj\n", 40))
 	for _, c := range []struct {
 		name   string
-		words  int
+		words  int // of each its own, or, less than 0, so many that are all the same
 		file   func(n uint64) parse.Attachment
 		copies int // the least that the sixth is told, 0 where it must not be a copy
 	}{
@@ -60,6 +60,8 @@ func TestAttachments(t *testing.T) {
 			a.Type, a.Inline = "image/png", true
 			return a
 		}, 0},
+		{"others under a few words", -8, func(n uint64) parse.Attachment { return file(n, 9000, 0, 0) }, 0},
+		{"the same under a few words", -8, func(uint64) parse.Attachment { return file(1, 9000, 0, 0) }, 6},
 		{"a spacer", 120, func(uint64) parse.Attachment { return file(1, 60, 0, 0) }, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,8 +71,9 @@ func TestAttachments(t *testing.T) {
 				s.Count(traceOf(w.text(100)), from(1000+i))
 			}
 			var ev Evidence
+			same := w.text(max(-c.words, 0))
 			for n := range 6 {
-				ev = s.Count(withFiles(w.text(c.words), c.file(uint64(n))), from(n))
+				ev = s.Count(withFiles(append(w.text(max(c.words, 0)), same...), c.file(uint64(n))), from(n))
 			}
 			if ev.Member != (c.copies > 0) || ev.Copies < c.copies || ev.Member && ev.Sigma < 3 {
 				t.Errorf("the sixth: %+v", ev)
