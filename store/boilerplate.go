@@ -12,8 +12,8 @@ import (
 
 // boilerplate is what mail programs say, a program a line: reports of delivery (Postfix, Exim, Sendmail, qmail, Smail,
 // Exchange, Office 365, Gmail), read receipts, invitations (Google, Teams, Zoom, Webex, GoTo); what gateways, scanners, fax machines
-// and telephones write into mail, and what services write around the mail of their customers. Messages that have it in common are no
-// copies of one another.
+// and telephones write into mail, absence notes, and what services write around the mail of their customers; and the formulas of
+// letters in scripts without spaces, a language a line. Messages that have it in common are no copies of one another.
 //
 //go:embed boilerplate.txt
 var boilerplate string
@@ -37,11 +37,11 @@ func runOf(word string) int {
 // the numbers of a host cut what a program says into pieces.
 const maxGap = 8
 
-// A pairSet holds pairs of words by some bits of their hashes. That one in fifty others seems to be among them does no harm
+// A pairSet holds pairs of words by some bits of their hashes. That one in seventy others seems to be among them does no harm
 // where minRun are wanted.
-type pairSet [1 << 12]uint64
+type pairSet [1 << 13]uint64
 
-func (s *pairSet) bit(h uint64) (word *uint64, mask uint64) { return &s[h>>52], 1 << (h >> 46 & 63) }
+func (s *pairSet) bit(h uint64) (word *uint64, mask uint64) { return &s[h>>51], 1 << (h >> 45 & 63) }
 
 func (s *pairSet) add(h uint64) {
 	word, mask := s.bit(h)
