@@ -37,11 +37,11 @@ func runOf(word string) int {
 // the numbers of a host cut what a program says into pieces.
 const maxGap = 8
 
-// A pairSet holds pairs of words by some bits of their hashes. That one in seventy others seems to be among them does no harm
-// where minRun are wanted.
-type pairSet [1 << 13]uint64
+// A pairSet holds pairs of words by some bits of their hashes. That one in a hundred and forty others seems to be among them does no
+// harm where minRun are wanted, and little where two are (runOf).
+type pairSet [1 << 14]uint64
 
-func (s *pairSet) bit(h uint64) (word *uint64, mask uint64) { return &s[h>>51], 1 << (h >> 45 & 63) }
+func (s *pairSet) bit(h uint64) (word *uint64, mask uint64) { return &s[h>>50], 1 << (h >> 44 & 63) }
 
 func (s *pairSet) add(h uint64) {
 	word, mask := s.bit(h)
